@@ -1,0 +1,1 @@
+"""Safe, persistent shell sessions for AI agents: an MCP server and an embeddable SDK."""

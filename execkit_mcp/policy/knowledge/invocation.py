@@ -1,0 +1,151 @@
+"""What an argv turns out to be once a program's knowledge has read it: flags, operands, effects, inner commands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from execkit_mcp.model import EffectKind, ReasonCode
+
+
+class ArgKind(StrEnum):
+    """How much of a word is known before the shell runs it."""
+
+    STATIC = "static"
+    GLOB = "glob"
+    DYNAMIC = "dynamic"
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """One word of an argv, as the policy sees it.
+
+    Attributes:
+        kind: STATIC: exactly the word ``text``; GLOB: the pattern ``text`` (literal pattern characters in it are
+            backslash-escaped), expanding to one or more paths or to itself; DYNAMIC: unknown.
+        text: see ``kind``; for DYNAMIC the canonical source, for people to read only.
+        prefix: the literal characters the word is sure to start with (all of ``text`` when STATIC).
+        is_single: whether it is sure to become exactly one word (a quoted expansion), never none and never several.
+        is_home: whether it starts with an unquoted ``~`` (then ``text`` starts with ``~``).
+    """
+
+    kind: ArgKind
+    text: str
+    prefix: str = ""
+    is_single: bool = True
+    is_home: bool = False
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the exact word is known."""
+        return self.kind is ArgKind.STATIC
+
+    @property
+    def could_be_option(self) -> bool:
+        """Whether the word might start with a dash when the program sees it."""
+        if self.prefix:
+            return self.prefix.startswith("-")
+        return self.kind is not ArgKind.STATIC
+
+
+def static(text: str) -> Arg:
+    """An Arg whose exact text is known."""
+    return Arg(ArgKind.STATIC, text, text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagUse:
+    """One occurrence of a flag, clusters, attached values and unique long prefixes already taken apart.
+
+    Attributes:
+        names: every spelling of this flag, as in the program's table (``("-r", "-R", "--recursive")``); for a flag
+            without knowledge, what was written (up to ``=``).
+        value: its value, if it takes one.
+        is_global: whether it stood before the subcommand.
+        is_known: whether the table has it.
+    """
+
+    names: tuple[str, ...]
+    value: Arg | None = None
+    is_global: bool = False
+    is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgEffect:
+    """An effect with the word that causes it.
+
+    Attributes:
+        kind: what kind.
+        arg: the path (READ, WRITE), ``host[:port]`` (NET) or name (STATE, PROCESS); None when there is no word for it.
+        note: ``configured`` (NET whose server is configured elsewhere), ``unknown`` (NET or EXEC that cannot be told),
+            or free text for people.
+        is_recursive: whether everything below the path counts.
+    """
+
+    kind: EffectKind
+    arg: Arg | None = None
+    note: str = ""
+    is_recursive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """A command that the program would run: judged again.
+
+    Exactly one of ``argv`` and ``script`` is set.
+
+    Attributes:
+        argv: its words.
+        script: shell text (``sh -c``), judged as a text of its own; None if it is not static (then see ``is_unknown``).
+        has_appended_input: words that nobody has seen are appended (xargs, ``find -exec {} +`` is not: its words are
+            paths below the start folders).
+        is_unknown: it runs something that cannot be told.
+        is_remote: it runs on another machine or in another root (ssh, docker exec, kubectl exec, chroot).
+        sets_env: assignments it makes first (``env A=b``), name to value.
+        via: the wrapper or flag, for people (``sudo``, ``find -exec``).
+    """
+
+    argv: tuple[Arg, ...] = ()
+    script: Arg | None = None
+    has_appended_input: bool = False
+    is_unknown: bool = False
+    is_remote: bool = False
+    sets_env: tuple[tuple[str, Arg], ...] = ()
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why an argv cannot be fully understood: UNKNOWN_FLAG, DYNAMIC_WORD, UNKNOWN_PROGRAM or WRAPPER."""
+
+    code: ReasonCode
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """An argv, understood.
+
+    Attributes:
+        program: the name the knowledge was found under (``grep`` for ``/usr/bin/grep``).
+        is_known: whether there is knowledge about the program at all; without it: flags are the words starting with
+            ``-`` as written up to ``=``, operands the others, effects one UNKNOWN.
+        subcommand: leading subcommand words, ``("rollout", "status")``.
+        flags: in order.
+        operands: in order, subcommand words and flag values left out.
+        effects: what it would do by itself, the effects of ``inner`` commands left out.
+        inner: commands it would run.
+        problems: what could not be understood; never empty-handed: an argv with problems is never allowed by default.
+        is_wrapper: whether the program exists to run another command.
+    """
+
+    program: str
+    is_known: bool = True
+    subcommand: tuple[str, ...] = ()
+    flags: tuple[FlagUse, ...] = ()
+    operands: tuple[Arg, ...] = ()
+    effects: tuple[ArgEffect, ...] = ()
+    inner: tuple[Inner, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    is_wrapper: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
