@@ -188,9 +188,7 @@ class ApprovalRequired(Blocked):
 
     code = "approval.required"
 
-    def __init__(
-        self, message: str, *, approval_id: str, decision: "Decision | None" = None, hint: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, approval_id: str, decision: "Decision | None" = None, hint: str = "") -> None:
         super().__init__(message, decision=decision, hint=hint, details={"approval_id": approval_id})
         self.approval_id = approval_id
 

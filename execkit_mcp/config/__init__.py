@@ -1,1 +1,1 @@
-
+"""What the operator wrote: YAML, settings, and where they lie."""

@@ -134,9 +134,7 @@ class Decision:
             "reason_code": self.reason_code.value,
             "message": self.message,
             "hint": self.hint,
-            "hazards": [
-                {"id": hit.id, "severity": hit.severity.value, "message": hit.message} for hit in self.hazards
-            ],
+            "hazards": [{"id": hit.id, "severity": hit.severity.value, "message": hit.message} for hit in self.hazards],
             "commands": [
                 {
                     "argv": list(command.argv),

@@ -1,1 +1,6 @@
+"""Text to text without secrets: known values, token shapes, key blocks and what names give away."""
 
+from execkit_mcp.redaction.engine import Confirmer, Redactor, StreamRedactor
+from execkit_mcp.redaction.known import KnownValue
+
+__all__ = ["Confirmer", "KnownValue", "Redactor", "StreamRedactor"]

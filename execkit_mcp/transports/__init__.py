@@ -1,1 +1,1 @@
-
+"""How bytes reach a shell; this package is the transports."""

@@ -16,7 +16,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Characters that stand for themselves; ``quoted`` ones never split, glob or start an option by accident."""
+    """Characters that stand for themselves.
+
+    ``quoted`` says how they are written, and is a function of the text (``quoting.literal``); adjacent ones are one.
+    """
 
     text: str
     quoted: bool = False
@@ -38,12 +41,17 @@ class Tilde:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``$name`` or ``${name…}``: ``operator`` is ``""``, ``#`` (length) or as written (``:-``, ``%%``, ``//`` …)."""
+    """``$name`` or ``${name…}``: ``operator`` is ``""``, ``length`` or as written (``:-``, ``%%``, ``//``, ``:`` …).
+
+    ``argument`` is what follows the operator (for ``:`` the constant ``offset`` or ``offset:length``), ``replacement``
+    what follows the second slash of ``/``, ``//``, ``/#`` and ``/%``.
+    """
 
     name: str
     operator: str = ""
     argument: "Word | None" = None
     quoted: bool = False
+    replacement: "Word | None" = None
 
 
 @dataclass(frozen=True, slots=True)

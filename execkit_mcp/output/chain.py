@@ -1,0 +1,80 @@
+"""One stream's way from bytes to bounded, clean, redacted text: decode, terminal, redaction, retention.
+
+The order is a safety property: terminal clean-up before redaction (an escape code can split a secret),
+redaction before anything is kept or cut (a cut can leave half a secret).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from execkit_mcp.output.decode import Decoder
+from execkit_mcp.output.retained import DEFAULT_LIMIT_BYTES, RetainedText
+from execkit_mcp.output.terminal import Terminal
+from execkit_mcp.redaction import Redactor
+
+
+class OutputChain:
+    """The output of one exec on one stream.
+
+    Attributes:
+        retained: what is decided so far; it never holds an undecided line.
+    """
+
+    __slots__ = ("_decoder", "_redactor", "_settled_counts", "_stream", "_terminal", "retained")
+
+    def __init__(self, *, redactor: Redactor, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
+        self._redactor = redactor
+        self._decoder = Decoder()
+        self._terminal = Terminal()
+        self._stream = redactor.stream()
+        self._settled_counts: Counter[str] = Counter()
+        self.retained = RetainedText(limit_bytes=limit_bytes)
+
+    def push(self, data: bytes) -> None:
+        """Take the next bytes."""
+        text = self._terminal.push(self._decoder.push(data))
+        if text:
+            self.retained.append(self._stream.push(text))
+
+    def flush(self) -> None:
+        """Give out what is held, the beginning of a possible secret excepted; the stream goes on.
+
+        After it ``retained`` holds everything that a person could see, so that later output can be told
+        apart.
+        """
+        self.retained.append(self._stream.push(self._terminal.flush()) + self._stream.flush())
+
+    def settle(self) -> None:
+        """Decide everything that is held: the command has ended.
+
+        Bytes may still be pushed afterwards (a background job's); they are a new text to the redactor.
+        """
+        text = self._terminal.push(self._decoder.finish()) + self._terminal.finish()
+        self.retained.append(self._stream.push(text) + self._stream.finish())
+        self._settled_counts.update(self._stream.counts)
+        self._stream = self._redactor.stream()
+
+    finish = settle
+
+    def pending(self) -> str:
+        """The redacted look of what is not decided yet, such as a prompt; it may still change."""
+        return self._stream.preview(self._terminal.pending())
+
+    def snapshot(self) -> RetainedText:
+        """``retained`` with ``pending`` at its end; do not append to it."""
+        pending = self.pending()
+        if not pending:
+            return self.retained
+        shown = self.retained.copy()
+        shown.append(pending)
+        return shown
+
+    @property
+    def redactions(self) -> Mapping[str, int]:
+        """How many secrets of each kind were replaced in what is decided."""
+        return dict(self._settled_counts + self._stream.counts)
+
+    @property
+    def invalid_bytes(self) -> int:
+        """How many U+FFFD stand for bytes that were not UTF-8 text."""
+        return self._decoder.replaced

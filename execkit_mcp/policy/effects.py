@@ -1,0 +1,287 @@
+"""Whether what a rule grants covers what an argv would do.
+
+``place_effects`` finds out where each effect lands; ``absolute`` says what no rule can lift (``never``,
+denied addresses); ``uncovered`` says what a particular rule does not grant, with the line that would grant
+it.
+"""
+
+from dataclasses import dataclass
+
+from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.policy import network
+from execkit_mcp.policy.compile import Grants
+from execkit_mcp.policy.findings import Case, Finding, Site
+from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, ArgKind, Invocation, static
+from execkit_mcp.policy.paths import Place, locate
+from execkit_mcp.policy.scope import Scope
+
+_HERE = static(".")
+_PATHS = (EffectKind.READ, EffectKind.WRITE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """An effect and where it lands; ``places`` None: that cannot be told."""
+
+    effect: ArgEffect
+    places: tuple[Place, ...] | None = ()
+    endpoint: network.Endpoint | None = None
+
+    @property
+    def text(self) -> str:
+        """The word that causes it."""
+        return self.effect.arg.text if self.effect.arg is not None else ""
+
+    def shown(self) -> Effect:
+        """The effect as decisions show it."""
+        kind = self.effect.kind
+        if kind in _PATHS:
+            value = self.places[0].lexical if self.places else self.text
+            return Effect(kind, value + ("/**" if self.effect.is_recursive else ""))
+        if kind is EffectKind.NET:
+            return Effect(
+                kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text
+            )
+        return Effect(kind, self.text or self.effect.note)
+
+
+def place_word(
+    arg: Arg, scope: Scope, case: Case, site: Site, *, is_recursive: bool = False
+) -> tuple[Place, ...] | None:
+    """Every place that a word may point to; None if that cannot be told."""
+    if arg.kind is ArgKind.DYNAMIC:
+        return None
+    context = case.context
+    locator = context.locator if not site.is_remote else None
+    is_relative = not arg.is_home and not arg.text.startswith("/")
+    cwds: tuple[str | None, ...] = (None,)
+    if not site.is_remote:
+        cwds = (None,) if scope.cwds is None else scope.cwds
+    places: list[Place] = []
+    for cwd in cwds if is_relative or "cwd" in arg.text else cwds[:1]:
+        place = locate(
+            arg.text,
+            cwd=cwd,
+            home=context.home,
+            is_home=arg.is_home,
+            is_glob=arg.kind is ArgKind.GLOB,
+            is_recursive=is_recursive,
+            follow=locator.resolve if locator is not None else None,
+        )
+        if place is None:
+            return None
+        places.append(place)
+    return tuple(places)
+
+
+def place_effects(invocation: Invocation, scope: Scope, case: Case, site: Site) -> tuple[Placed, ...]:
+    """Each effect of the invocation with where it lands."""
+    placed: list[Placed] = []
+    # A link reaches everything below its target, and a relative target starts from the link, not from here.
+    is_link = invocation.program == "ln"
+    for effect in invocation.effects:
+        if effect.kind in _PATHS:
+            arg = effect.arg if effect.arg is not None else _HERE
+            is_recursive = effect.is_recursive or (is_link and effect.kind is EffectKind.READ)
+            places = place_word(arg, scope, case, site, is_recursive=is_recursive)
+            if is_link and effect.kind is EffectKind.READ and ".." in arg.text.split("/"):
+                places = None
+            placed.append(Placed(effect=effect, places=places))
+        elif effect.kind is EffectKind.NET and effect.arg is not None and effect.arg.is_static:
+            placed.append(Placed(effect=effect, endpoint=network.endpoint_of(effect.arg.text)))
+        else:
+            placed.append(Placed(effect=effect))
+    return tuple(placed)
+
+
+def refused_place(places: tuple[Place, ...], site: Site, case: Case, verb: str) -> Finding | None:
+    """The finding if one of the places lies under ``never``; notes what only the fence can hold."""
+    for place in places:
+        if place.is_stream:
+            continue
+        pattern, is_undecided = site.never.touched_by(place)
+        if pattern is not None:
+            return Finding(
+                verdict=Verdict.DENY,
+                code=ReasonCode.PATH_NEVER,
+                message=f"{verb} {place.lexical} touches {pattern.source}, which `paths.never` refuses.",
+                hint=f"Nothing lifts `paths.never`; an operator would have to take out `{pattern.source}`.",
+                is_absolute=True,
+            )
+        if is_undecided:
+            case.warn(
+                "Patterns of `paths.never` that begin with **/ cannot be told apart here for "
+                f"{place.lexical}: only the fence holds them."
+            )
+    return None
+
+
+def absolute(placed: tuple[Placed, ...], site: Site, case: Case) -> list[Finding]:
+    """What no rule can lift: refused paths and addresses."""
+    found: list[Finding] = []
+    for each in placed:
+        if each.effect.kind in _PATHS and each.places:
+            verb = "Reading" if each.effect.kind is EffectKind.READ else "Writing"
+            refusal = refused_place(each.places, site, case, verb)
+            if refusal is not None:
+                found.append(refusal)
+        elif each.endpoint is not None:
+            refused = network.matching(each.endpoint, case.policy.document.network.deny, is_refusal=True)
+            if refused is not None:
+                found.append(
+                    Finding(
+                        verdict=Verdict.DENY,
+                        code=ReasonCode.NETWORK,
+                        message=f"{each.endpoint} falls under `network.deny` ({refused}).",
+                        hint=f"Nothing lifts `network.deny`; an operator would have to take out `{refused}`.",
+                        is_absolute=True,
+                    )
+                )
+    return found
+
+
+def _missing(
+    case: Case, code: ReasonCode, message: str, hint: str, *, is_unresolved: bool = False
+) -> Finding:
+    defaults = case.policy.document.defaults
+    verdict = defaults.decision
+    if is_unresolved:
+        verdict = max(defaults.unresolved, Verdict.ASK)
+    return Finding(verdict=max(verdict, Verdict.ASK), code=code, message=message, hint=hint)
+
+
+def path_uncovered(  # noqa: PLR0911 - each reason ends it
+    placed: Placed, grant: str, site: Site, case: Case
+) -> Finding | None:
+    """Why a read or write is not covered by a grant of ``any``, ``paths`` or ``none``; None if it is."""
+    is_read = placed.effect.kind is EffectKind.READ
+    word, code = ("read", ReasonCode.PATH_READ) if is_read else ("write", ReasonCode.PATH_WRITE)
+    places = placed.places
+    if places and all(place.is_stream for place in places):
+        return None
+    if grant == "any" and is_read:
+        return None
+    where = places[0].lexical if places else placed.text or "an unknown place"
+    if grant == "none":
+        return _missing(
+            case,
+            code,
+            f"It would {word} {where}, and the rule does not grant {word}.",
+            f"Add `effects: {{{word}: paths}}` to the rule"
+            + (f" and `{where}` to `paths.{word}`." if not is_read or site.read is not None else "."),
+        )
+    if places is None:
+        return _missing(
+            case,
+            ReasonCode.DYNAMIC_WORD if placed.effect.arg and not placed.effect.arg.is_static else code,
+            f"It would {word} {where}, and where that is cannot be told.",
+            f"Write the path out as a plain word below one of `paths.{word}`"
+            + (", or put `effects: {read: any}` on the rule." if is_read else "."),
+            is_unresolved=True,
+        )
+    if is_read and site.read is None:
+        return None
+    granted = site.read if is_read else site.write
+    outside = next(
+        (each for each in places if not each.is_stream and not (granted and granted.covers(each))), None
+    )
+    if outside is None:
+        return None
+    return _missing(
+        case,
+        code,
+        f"It would {word} {outside.lexical}, which is outside `paths.{word}`.",
+        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `paths.{word}`.",
+    )
+
+
+def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: bool) -> Finding | None:
+    note = placed.effect.note
+    if note == "configured":
+        if names_use or grants.net == "any":
+            return None
+        return _missing(
+            case,
+            ReasonCode.NETWORK,
+            "It would talk to a server that is configured elsewhere.",
+            "Name program and subcommand in the rule, as in `git fetch`.",
+        )
+    endpoint = placed.endpoint
+    where = str(endpoint) if endpoint is not None else placed.text or "an unknown host"
+    if endpoint is None or note == "unknown":
+        return _missing(
+            case,
+            ReasonCode.NETWORK,
+            f"It would talk to {where}, and which hosts those are cannot be told.",
+            "Put the program under `ask`, or name one fixed host and forbid following redirects.",
+        )
+    allowed = case.policy.document.network.allow or ()
+    if grants.net == "policy" and network.matching(endpoint, allowed) is not None:
+        return None
+    return _missing(
+        case,
+        ReasonCode.NETWORK,
+        f"It would talk to {where}, and "
+        + (
+            "that is not in `network.allow`."
+            if grants.net == "policy"
+            else "the rule does not grant the network."
+        ),
+        f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
+    )
+
+
+def uncovered(
+    placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case, *, names_use: bool
+) -> list[Finding]:
+    """What the grants do not cover, each with the line that would; empty if they cover everything.
+
+    ``names_use``: whether the rule names program and subcommand, which grants the server configured for it.
+    """
+    if grants.is_trusted or grants.covers_all:
+        return []
+    found: list[Finding] = []
+    for each in placed:
+        kind = each.effect.kind
+        finding: Finding | None = None
+        if kind is EffectKind.READ:
+            finding = path_uncovered(each, grants.read, site, case)
+        elif kind is EffectKind.WRITE:
+            finding = path_uncovered(each, grants.write, site, case)
+        elif kind is EffectKind.NET:
+            finding = _net_uncovered(each, grants, case, names_use=names_use)
+        elif kind is EffectKind.STATE:
+            finding = None if grants.state == "any" else _plain(case, each, "change state", "state")
+        elif kind is EffectKind.PROCESS:
+            finding = (
+                None
+                if grants.process == "any"
+                else _plain(case, each, "act on processes or services", "process")
+            )
+        elif kind is EffectKind.EXEC:
+            finding = _missing(
+                case,
+                ReasonCode.WRAPPER,
+                f"It would run something that cannot be told{f' ({each.text})' if each.text else ''}.",
+                "Put it under `ask`, or vouch for it with `effects: trusted`.",
+            )
+        else:
+            finding = _missing(
+                case,
+                ReasonCode.UNKNOWN_PROGRAM,
+                "What it would do is not known.",
+                "Put it under `ask`, or vouch for it with `effects: trusted`.",
+            )
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def _plain(case: Case, placed: Placed, what: str, key: str) -> Finding:
+    detail = placed.text or placed.effect.note
+    return _missing(
+        case,
+        ReasonCode.NO_RULE,
+        f"It would {what}{f' ({detail})' if detail else ''}, and the rule does not grant that.",
+        f"Add `effects: {{{key}: any}}` to the rule, or put it under `ask`.",
+    )

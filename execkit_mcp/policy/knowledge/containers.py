@@ -1,0 +1,324 @@
+"""Containers and clusters.
+
+Sources: docker 24, podman 4, kubectl 1.28, helm 3, terraform 1.5, cloud command lines' manuals.
+
+Talking to the configured server is ``net(configured)``; a flag that names another one is an ordinary
+connection. Kinds that hold secrets are read under the note ``secret``.
+"""
+
+from execkit_mcp.model import EffectKind
+from execkit_mcp.policy.knowledge.argv import is_several
+from execkit_mcp.policy.knowledge.invocation import static
+from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.spec import Grammar, Program
+
+_LOOKS = "-*;N"
+_CHANGES = "?*;N?"
+_RUNS = "-*;xN"
+
+
+def _after_exec(reading: Reading) -> None:
+    """``docker exec CONTAINER argv``: the command runs in another root."""
+    reading.mark("N", None)
+    command = reading.operands[1:]
+    if command:
+        reading.runs(command, via=f"{reading.name} exec")
+    else:
+        reading.wrapper("no command")
+
+
+def _after_kube_exec(reading: Reading) -> None:
+    """``kubectl exec POD -- argv``: what follows ``--`` runs in the pod."""
+    reading.mark("N", None)
+    command = reading.operands[1:]
+    if reading.terminated_at is None or not command:
+        reading.wrapper("the command does not stand behind --")
+    else:
+        reading.runs(command, via="kubectl exec")
+
+
+def _after_kube_get(reading: Reading) -> None:
+    """Reading secrets is reading secrets, in every spelling; a file of resources is read."""
+    reading.mark("N", None)
+    for arg in reading.operands:
+        kinds = arg.text.lower().replace("/", ",").split(",")
+        if not arg.is_static or any(
+            kind.partition(".")[0] in {"secret", "secrets", "all-secrets"} for kind in kinds
+        ):
+            reading.effect(EffectKind.READ, static("kubernetes:secrets"), "secret")
+            reading.effect(EffectKind.UNKNOWN, arg, "secret")
+    for value in reading.flag_values("-o"):
+        if "-file" in value.prefix:
+            reading.effect(EffectKind.READ, static(value.text.partition("=")[2]))
+        if not value.is_static and not value.prefix:
+            reading.dynamic(value, "could name a file")
+
+
+def _after_compose_exec(reading: Reading) -> None:
+    _after_exec(reading)
+
+
+def _after_docker_inspect(reading: Reading) -> None:
+    """Images and containers hold environment variables; that is the server's to answer."""
+    reading.mark("N", None)
+    if any(is_several(arg) and not arg.is_single for arg in reading.operands):
+        reading.mark("?", None)
+
+
+_DOCKER_LS = (
+    "-a,--all -f,--filter= --format= -n,--last= -l,--latest --no-trunc -q,--quiet -s,--size --digests "
+    "--tree --noheading --sort="
+)
+_DOCKER_EXEC = (
+    "-d,--detach --detach-keys= -e,--env= --env-file=:r -i,--interactive -t,--tty --privileged "
+    "-u,--user= -w,--workdir= -T,--no-TTY --index="
+)
+_KUBE = (
+    "-n,--namespace= --context= --cluster= --user= -v,--v= --request-timeout= --kubeconfig=:rxU "
+    "-s,--server=:u --token= --as= --as-group= --as-uid= "
+    "--certificate-authority=:r --client-certificate=:r --client-key=:r "
+    "--insecure-skip-tls-verify=? --tls-server-name= --username= --password= "
+    "--cache-dir=:d --match-server-version --log-flush-frequency= --warnings-as-errors --profile= "
+    "--profile-output=:w --vmodule="
+)
+_KUBE_GET = (
+    "-A,--all-namespaces -o,--output= -l,--selector= --field-selector= --show-labels --sort-by= "
+    "--no-headers -L,--label-columns= -w,--watch --watch-only "
+    "--output-watch-events --ignore-not-found --chunk-size= -f,--filename=:ru -k,--kustomize=:Rx "
+    "-R,--recursive --raw=:? --template= --show-kind "
+    "--show-managed-fields --allow-missing-template-keys --server-print=? --subresource= "
+    "--show-events=? --show-capacity --containers --sum --no-pager"
+)
+
+PROGRAMS = (
+    Program(
+        names="docker podman nerdctl",
+        source="docker 24 manual",
+        flags="-H,--host=:u -c,--context=:U --config=:rx -D,--debug -l,--log-level= --tls --tlscacert=:r "
+        "--tlscert=:r --tlskey=:r --tlsverify --url=:u --connection=:U "
+        "--root=:R --runroot=:R --remote -r",
+        has_local_flags=True,
+        alone="--version -v --help -h",
+        is_remote=True,
+        subcommands={
+            "ps|images": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
+            "container|image|volume|network|node|service|stack|secret|config|context|plugin|pod|"
+            "buildx|builder|machine|ls|list|ps": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
+            "logs|top|port|version|info|stats|events|diff|history|search": Grammar(
+                flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --details --format= "
+                "--filter= -a,--all --no-stream --no-trunc -q,--quiet -H,--human --limit=",
+                operands=_LOOKS,
+            ),
+            "container logs|top|port|stats|diff": Grammar(
+                flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --details --format= -a,--all "
+                "--no-stream --no-trunc",
+                operands=_LOOKS,
+            ),
+            "inspect": Grammar(
+                flags="-f,--format= -s,--size --type= --latest -l", operands="-*", after=_after_docker_inspect
+            ),
+            "container|image|volume|network|node|service|context|pod inspect": Grammar(
+                flags="-f,--format= -s,--size --pretty -v,--verbose",
+                operands="-*",
+                after=_after_docker_inspect,
+            ),
+            "system df|info|events": Grammar(
+                flags="-v,--verbose --format= --since= --until= --filter=", operands=_LOOKS
+            ),
+            "exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
+            "container exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
+            "compose": Grammar(
+                flags="-f,--file=:rx -p,--project-name= --profile= --env-file=:r --project-directory=:R "
+                "--ansi= --progress= --dry-run",
+                operands="-*;N",
+            ),
+            "compose ps|logs|images|top|ls|version|port|events|config|convert": Grammar(
+                flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --no-color "
+                "--no-log-prefix -a,--all -q,--quiet --format= --filter= --services --status= "
+                "--no-trunc --orphans -o,--output=:w --volumes --profiles --hash= --no-interpolate "
+                "--images",
+                operands="-*;RN",
+            ),
+            "compose exec": Grammar(
+                flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_compose_exec
+            ),
+            "compose up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|"
+            "wait|watch|attach": "-*;RxN",
+            "compose run|cp": "-*;dxN",
+            "cp": "Rd*;N",
+            "run|create|build|commit|export|import|load|save|pull|push|tag|rm|rmi|start|stop|"
+            "restart|kill|pause|unpause|rename|update|wait|attach|login|logout|"
+            "swarm|trust|checkpoint|manifest|play|generate|unshare|mount|unmount|healthcheck|kube|"
+            "auto-update|bake|init|scout": "-*;dxN",
+        },
+    ),
+    Program(
+        names="docker-compose podman-compose",
+        source="docker compose 2 manual",
+        flags="-f,--file=:rx -p,--project-name= --profile= --env-file=:r --project-directory=:R",
+        alone="--version version --help -h -v",
+        is_remote=True,
+        subcommands={
+            "ps|logs|images|top|ls|version|port|config": Grammar(
+                flags="--follow --since= --until= --tail= -t,--timestamps --no-color -a,--all -q,--quiet "
+                "--services --format=",
+                operands="-*;RN",
+            ),
+            "exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
+            "up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|run|cp": "-*;dxN",
+        },
+    ),
+    Program(names="crictl ctr runc crun buildah skopeo kaniko", source="their manuals", operands="-*;dxU"),
+    Program(
+        names="kubectl oc k3s-kubectl",
+        source="kubectl 1.28 manual",
+        flags=_KUBE,
+        alone="--help -h version options",
+        is_remote=True,
+        subcommands={
+            "get|describe": Grammar(flags=_KUBE_GET, operands="-*", after=_after_kube_get),
+            "logs": Grammar(
+                flags="-c,--container= --all-containers=? -f,--follow=? -p,--previous=? --tail= --since= "
+                "--since-time= --timestamps=? -l,--selector= --prefix=? --max-log-requests= "
+                "--limit-bytes= --pod-running-timeout= --ignore-errors --insecure-skip-tls-verify-backend",
+                operands=_LOOKS,
+            ),
+            "top pod|pods|po|node|nodes|no": Grammar(
+                flags="-A,--all-namespaces --containers --sort-by= -l,--selector= --no-headers --sum "
+                "--use-protocol-buffers --field-selector= --show-capacity",
+                operands=_LOOKS,
+            ),
+            "explain|api-resources|api-versions|cluster-info|version|events|options": Grammar(
+                flags="--recursive --api-version= --namespaced=? --api-group= --verbs= -o,--output= "
+                "--no-headers --sort-by= --client --short -A,--all-namespaces --for= --types= "
+                "-w,--watch --cached --categories=",
+                operands=_LOOKS,
+            ),
+            "cluster-info dump": _CHANGES,
+            "rollout status|history": Grammar(
+                flags="-w,--watch=? --revision= --timeout= -o,--output= -l,--selector= --sort-by=",
+                operands=_LOOKS,
+            ),
+            "rollout restart|undo|pause|resume": _CHANGES,
+            "auth can-i|whoami": Grammar(
+                flags="--list -A,--all-namespaces -q,--quiet --subresource= -o,--output=", operands=_LOOKS
+            ),
+            "config get-contexts|current-context|get-clusters|get-users": Grammar(
+                flags="-o,--output= --no-headers", operands="-*"
+            ),
+            "config view": Grammar(flags="--minify -o,--output= --flatten:? --raw:? --merge", operands="-*"),
+            "config use-context|set|set-context|set-cluster|set-credentials|unset|delete-context|"
+            "delete-cluster|rename-context": "-*;d?",
+            "wait": Grammar(
+                flags="--for= --timeout= -l,--selector= --all -A,--all-namespaces -o,--output= "
+                "-f,--filename=:ru",
+                operands=_LOOKS,
+            ),
+            "diff": Grammar(
+                flags="-f,--filename=:ru -l,--selector= --server-side -R,--recursive -k,--kustomize=:Rx",
+                operands="-*;xN",
+            ),
+            "exec": Grammar(
+                flags="-i,--stdin -t,--tty -c,--container= -q,--quiet -f,--filename=:ru "
+                "--pod-running-timeout=",
+                operands="-*",
+                after=_after_kube_exec,
+            ),
+            "apply|create|delete|edit|replace|patch|scale|autoscale|expose|label|annotate|set|"
+            "taint|drain|cordon|uncordon|certificate|kustomize|run|attach|"
+            "cp|port-forward|proxy|debug|plugin|rollout|convert|ctx|ns|krew|adm|new-app|rsh|login|"
+            "project": _RUNS,
+        },
+    ),
+    Program(
+        names="helm",
+        source="helm 3 manual",
+        flags="-n,--namespace= --kube-context= --debug --kubeconfig=:rxU --kube-apiserver=:u "
+        "--kube-token= --registry-config=:r --repository-cache=:R --repository-config=:r",
+        alone="--help -h version",
+        subcommands={
+            "list|ls|status|history|hist|version|env": Grammar(
+                flags="-A,--all-namespaces -a,--all -q,--quiet -o,--output= --filter= -f= -l,--selector= "
+                "--max= --offset= -d,--date -r,--reverse --revision= --show-desc --show-resources "
+                "--deployed "
+                "--failed --pending --superseded --uninstalled --short --client -m",
+                operands=_LOOKS,
+            ),
+            "get all|hooks|manifest|notes|values|metadata": Grammar(
+                flags="-a,--all -o,--output= --revision= --template=", operands="-*;N?"
+            ),
+            "search repo|hub": Grammar(
+                flags="-l,--versions --version= -o,--output= --devel --max-col-width=", operands=_LOOKS
+            ),
+            "show all|chart|values|readme|crds": Grammar(
+                flags="--version= --repo=:u --devel", operands="R*;N"
+            ),
+            "lint|template|install|upgrade|uninstall|delete|del|rollback|repo|pull|push|package|"
+            "plugin|test|dependency|dep|create|registry|verify|completion": "-*;dxN",
+        },
+    ),
+    Program(
+        names="terraform tofu",
+        source="terraform 1.5 manual",
+        is_long_only=True,
+        flags="-chdir=:Rx -no-color -json",
+        alone="-version --version version -help --help -h",
+        subcommands={
+            "version": "-*",
+            "fmt": Grammar(flags="-check -diff -list=? -recursive -write=?", operands="d;d"),
+            "show|output|graph|providers|validate|plan|apply|destroy|init|import|taint|"
+            "untaint|refresh|state|workspace|console|get|login|logout|force-unlock|test|"
+            "metadata": "-*;dxN",
+        },
+    ),
+    Program(
+        names="terragrunt pulumi cdk serverless sam minikube kind k3d k3s kops eksctl argocd flux istioctl "
+        "linkerd kustomize skaffold tilt vercel netlify heroku flyctl fly doctl wrangler firebase",
+        source="their manuals",
+        operands="-*;dxU",
+    ),
+    Program(
+        names="aws",
+        source="aws 2 manual",
+        flags="--region= --output= --query= --no-cli-pager --no-paginate --max-items= --page-size= "
+        "--profile= --cli-read-timeout= --cli-connect-timeout= --color= --no-sign-request",
+        alone="--version help",
+        subcommands={
+            "sts get-caller-identity": _LOOKS,
+            "s3 ls": Grammar(flags="--recursive --human-readable --summarize", operands=_LOOKS),
+            "ec2 describe-instances|describe-vpcs|describe-subnets|"
+            "describe-security-groups|describe-regions|describe-images|describe-volumes": Grammar(
+                flags="--instance-ids= --filters= --owners= --group-ids= --vpc-ids=", operands=_LOOKS
+            ),
+        },
+    ),
+    Program(
+        names="gcloud az gsutil bq oci ibmcloud aliyun",
+        source="their manuals",
+        operands="?*;N?",
+        flags="",
+        alone="--version version --help -h",
+    ),
+    Program(
+        names="gh",
+        source="gh 2 manual",
+        flags="-R,--repo=",
+        alone="--version version --help -h help",
+        subcommands={
+            "pr|issue|run|release|workflow|repo|label|gist|cache|variable list|ls|view|status|"
+            "checks|diff": Grammar(
+                flags="-L,--limit= -s,--state= -a,--assignee= -A,--author= -l,--label= -S,--search= "
+                "--json= -q,--jq= -t,--template= -c,--comments -w,--web:x -B,--base= -H,--head= "
+                "-b,--branch= --log --log-failed -v,--verbose --name-only --patch --color= "
+                "--required --watch:N -j,--job= -e,--event= -u,--user=",
+                operands=_LOOKS,
+            ),
+            "auth status": Grammar(flags="-h,--hostname= -a,--active -t,--show-token:?", operands=_LOOKS),
+            "search code|commits|issues|prs|repos": Grammar(
+                flags="-L,--limit= --json= -q,--jq= --owner= --language= --state= -R,--repo= --sort= "
+                "--order=",
+                operands=_LOOKS,
+            ),
+        },
+    ),
+)

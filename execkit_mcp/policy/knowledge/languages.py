@@ -1,0 +1,178 @@
+"""Interpreters, compilers, test runners and build tools: they run code that nobody has judged.
+
+Sources: their manuals and ``--help``: CPython 3.11, Node 20, Perl 5.36, Ruby 3.1, PHP 8.2, GNU Make 4.3,
+npm 10, pip 24, cargo 1.75, Go 1.21, pytest 8, ruff 0.4, mypy 1.9.
+"""
+
+from functools import partial
+
+from execkit_mcp.policy.knowledge.opaque import opaque
+from execkit_mcp.policy.knowledge.spec import Grammar, Program
+
+_ANY = "-*;dxN"
+_tool = partial(Program, source="its manual", has_local_flags=False)
+
+PROGRAMS = (
+    opaque(
+        "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 "
+        "pypy pypy3 ipython jupyter",
+        "CPython 3.11 manual",
+        alone="--version -V -VV --help -h",
+    ),
+    opaque("node nodejs deno bun", "Node 20 manual", alone="--version -v --help -h"),
+    opaque(
+        "perl ruby php lua luajit Rscript R julia tclsh wish guile racket sbcl ocaml ghci runghc scala "
+        "groovy elixir iex erl swift "
+        "osascript java javaws jshell kotlin dotnet mono irb",
+        "their manuals",
+        alone="--version -v -version --help -h",
+    ),
+    opaque(
+        "yarn pnpm poetry pdm pipenv hatch conda mamba rye",
+        "their manuals: project files are code",
+        "dxN",
+        alone="--version -v -V --help -h",
+    ),
+    opaque(
+        "make gmake cmake ninja meson bazel buck gradle gradlew mvn ant sbt rake tox nox pre-commit "
+        "invoke fab scons just task "
+        "bundle gem composer cpan cpanm mix rebar3 stack cabal lein ctest cpack autoconf "
+        "automake libtool configure xmake waf premake",
+        "their manuals: a build file is code",
+        "dx",
+        alone="--version -v --help -h",
+    ),
+    opaque(
+        "gcc g++ cc c++ clang clang++ ld as tcc rustc gfortran nvcc javac kotlinc ghc tsc webpack vite "
+        "rollup esbuild next nuxt",
+        "their manuals: plug-ins, -wrapper, specs",
+        "dx",
+        alone="--version -v -version --help",
+    ),
+    opaque(
+        "pytest py.test nosetests unittest jest mocha vitest karma cypress playwright phpunit rspec",
+        "their manuals: tests are code",
+        "dx",
+        alone="--version -V --help -h",
+    ),
+    opaque(
+        "ansible ansible-playbook ansible-galaxy puppet chef salt vault consul nomad packer",
+        "their manuals",
+        "dxUs",
+        alone="--version --help",
+    ),
+    _tool(
+        names="ruff",
+        subcommands={
+            "check": Grammar(
+                flags="--fix:d --unsafe-fixes --show-fixes --diff -w,--watch --output-format= --select= "
+                "--ignore= --extend-select= "
+                "--extend-ignore= -q,--quiet -v,--verbose -s,--silent --config=:r "
+                "-n,--no-cache --statistics --exit-zero "
+                "--target-version= --line-length= --preview --no-preview --isolated "
+                "-o,--output-file=:w --cache-dir=:d",
+                operands="R*",
+                empty="R",
+            ),
+            "format": Grammar(
+                flags="--check --diff -q,--quiet -v,--verbose --config=:r -n,--no-cache --line-length= "
+                "--target-version= --preview",
+                operands="Rd*",
+                empty="Rd",
+            ),
+            "rule|linter|version": Grammar(flags="--all --output-format=", operands="-*"),
+        },
+    ),
+    _tool(
+        names="black isort autopep8 yapf prettier gofmt rustfmt clang-format shfmt eslint flake8 pylint "
+        "mypy pyright bandit shellcheck hadolint yamllint",
+        flags="--check --diff -q,--quiet -v,--verbose -l --list-different --strict",
+        operands="Rd*;x",
+        alone="--version -V --help -h",
+    ),
+    _tool(
+        names="npm",
+        flags="-g,--global --depth= --json -l,--long --all -s,--silent -q --parseable --prefix=:R "
+        "--no-color --loglevel= -D,--save-dev -P,--prod "
+        "--production --omit= --include= -w,--workspace= --workspaces -f,--force -y,--yes "
+        "--dry-run --if-present",
+        alone="--version -v --help -h",
+        subcommands={
+            "ls|list|ll|la": "-*;R",
+            "view|info|show|search|outdated|audit|ping|whoami|why|explain|fund|doctor|docs|repo|"
+            "bugs|owner|dist-tag|team|profile|token|access": "-*;RN",
+            "root|bin|prefix|help|help-search": "-*",
+            "config get|list|ls": "-*;R",
+            "config": "?*;d",
+            "install|i|ci|add|remove|rm|uninstall|un|update|upgrade|up|run|run-script|test|t|start|"
+            "stop|restart|exec|x|dlx|create|init|build|publish|"
+            "unpublish|link|unlink|pack|rebuild|dedupe|prune|cache|version|login|logout|deprecate|"
+            "set|dev|lint|import|fetch|patch|store": _ANY,
+        },
+    ),
+    _tool(
+        names="pip pip3",
+        flags="-v,--verbose -q,--quiet --isolated --no-color --no-input --disable-pip-version-check "
+        "--proxy=:n --timeout= --retries= --cert=:r "
+        "--format= -o,--outdated -l,--local --user -e,--editable --not-required --pre --exclude= "
+        "--path=:R --cache-dir=:d --log=:d --python=:x",
+        alone="--version -V --help -h",
+        subcommands={
+            "list": "-*;RN",
+            "freeze": "-*;R",
+            "show": Grammar(flags="-f,--files", operands="-*;R"),
+            "check|inspect|debug": "-*;R",
+            "help": "-*",
+            "index|search": "-*;N",
+            "config list|get|debug": "-*;R",
+            "cache list|dir|info": "-*;R",
+            "install|uninstall|download|wheel|config|cache|hash|lock": _ANY,
+        },
+    ),
+    _tool(
+        names="cargo",
+        flags="-v,--verbose -q,--quiet --color= --frozen --locked --offline --format-version= --no-deps "
+        "--manifest-path=:Rx --all-features "
+        "--no-default-features -F,--features= -p,--package= -i,--invert= -d,--duplicates "
+        "-e,--edges= --depth= --prefix= --list",
+        alone="--version -V --help -h --list",
+        subcommands={
+            "metadata|tree|pkgid|locate-project|read-manifest|verify-project": "-*;RxN",
+            "search|info": "-*;xN",
+            "version|help": "-*",
+            "build|b|check|c|test|t|run|r|bench|clippy|doc|d|fix|fmt|clean|install|uninstall|"
+            "update|publish|add|remove|init|new|vendor|package|"
+            "login|logout|owner|yank|fetch|rustc|rustdoc|generate-lockfile|miri|nextest": _ANY,
+        },
+    ),
+    _tool(
+        names="rustup",
+        flags="-v,--verbose -q,--quiet",
+        alone="--version -V --help -h",
+        subcommands={
+            "show": "-*;R",
+            "toolchain list": "-*;R",
+            "target list": "-*;R",
+            "component list": "-*;R",
+            "which": "-*",
+        },
+    ),
+    _tool(
+        names="go",
+        is_long_only=True,
+        flags="-json -m -f= -u -v -x -n -a",
+        alone="help --help -h",
+        subcommands={
+            "version": "r*;xN",
+            "help": "-*",
+            "env": Grammar(flags="-json -w:s -u:s -changed", operands="-*;RxN"),
+            "doc": Grammar(flags="-all -c -cmd -short -src -u", operands="-*;RxN"),
+            "list": Grammar(
+                flags="-json -m -f= -u -versions -deps -test -e -find -compiled -export:dx -retracted",
+                operands="-*;RxN",
+            ),
+            "build|run|test|vet|fmt|fix|install|get|generate|clean|mod|work|tool|bug": _ANY,
+        },
+    ),
+)
+"""``uv``, ``npx`` and their kin are wrappers; see ``wrappers.py``."""

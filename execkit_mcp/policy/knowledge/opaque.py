@@ -1,0 +1,42 @@
+"""Readers for programs whose words are not worth reading: whatever they are, the effects are the same."""
+
+from collections.abc import Callable
+
+from execkit_mcp.policy.knowledge.invocation import FlagUse, Inner
+from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.spec import Program
+
+
+def note_words(reading: Reading) -> None:
+    """Record flags and operands as written."""
+    for arg in reading.args:
+        if arg.prefix.startswith("-") and len(arg.prefix) > 1:
+            reading.flags.append(FlagUse(names=(arg.prefix.partition("=")[0],), is_known=False))
+        else:
+            reading.operands.append(arg)
+
+
+def read_marked(marks: str) -> Callable[[Reading], None]:
+    """A reader that gives the program these marks, whatever its words are."""
+
+    def read(reading: Reading) -> None:
+        note_words(reading)
+        reading.mark(marks, None)
+
+    return read
+
+
+def read_unknown_inner(reading: Reading) -> None:
+    """The reader of a wrapper with a grammar too rich to tell what it runs."""
+    note_words(reading)
+    reading.inner.append(Inner(is_unknown=True, via=reading.name))
+
+
+def opaque(names: str, source: str, marks: str = "x", alone: str = "--help --version") -> Program:
+    """A program that has these effects whatever its words are."""
+    return Program(names=names, source=source, read=read_marked(marks), alone=alone)
+
+
+def opaque_wrapper(names: str, source: str) -> Program:
+    """A wrapper whose command cannot be told."""
+    return Program(names=names, source=source, read=read_unknown_inner, is_wrapper=True)

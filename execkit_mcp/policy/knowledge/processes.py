@@ -1,0 +1,307 @@
+"""Processes, memory and mounts.
+
+Sources: procps 4.0, psmisc 23.6, lsof 4.95, util-linux 2.38, sysstat 12.6 manuals.
+"""
+
+import re
+from functools import partial
+
+from execkit_mcp.model import EffectKind
+from execkit_mcp.policy.knowledge.invocation import Arg, static
+from execkit_mcp.policy.knowledge.opaque import opaque
+from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.spec import Program
+
+_procps = partial(Program, source="procps 4.0 manual")
+_util = partial(Program, source="util-linux 2.38 manual")
+_BSD_PS = frozenset("aAcfhjlmnrsSTuvwxXZgLH")
+_LSOF_ADDRESS = re.compile(r"[46]?(?:tcp|udp|TCP|UDP)?(?:@[\w.:\[\]-]+)?(?::[\w,-]+)?")
+_SIGNALS = (
+    "-HUP,-INT,-QUIT,-KILL,-TERM,-USR1,-USR2,-STOP,-CONT,-PIPE,-ALRM,-CHLD,-WINCH,-SIGHUP,-SIGINT,-SIGQUIT,-SIGKILL,-SIGTERM,-SIGUSR1,"
+    "-SIGUSR2,-SIGSTOP,-SIGCONT,-ABRT,-SEGV,-TSTP,-TTIN,-TTOU,-ILL,-TRAP,-BUS,-FPE"
+)
+
+
+def _after_ps(reading: Reading) -> None:
+    """BSD clusters without a dash; ``e`` among them shows the environment of processes."""
+    for word in reading.operands:
+        if not word.is_static:
+            reading.dynamic(word, "could turn out to be an option")
+        elif word.text.isdigit() or word.text.replace(",", "").isdigit():
+            continue
+        elif not _BSD_PS.issuperset(word.text):
+            letters = word.text.rstrip("0123456789")
+            if "e" in letters:
+                reading.effect(
+                    EffectKind.READ,
+                    Arg(word.kind, "/proc", "/proc"),
+                    "environments of processes",
+                    is_deep=True,
+                )
+                reading.unknown_flag("e")
+            elif not all(letter in _BSD_PS or letter in "oOkptUq" for letter in letters):
+                reading.unknown_flag(word.text)
+
+
+def _read_kill(reading: Reading) -> None:
+    """``kill -l`` lists; every other form signals."""
+    words = [word.text for word in reading.args if word.is_static]
+    reading.operands.extend(word for word in reading.args if not word.prefix.startswith("-"))
+    if words and words[0] in {"-l", "-L", "--list", "--table"} and len(words) == len(reading.args):
+        return
+    for word in reading.args:
+        if not word.is_static:
+            reading.dynamic(word, "is a process that is not known")
+            reading.mark("p", word)
+        elif not word.text.startswith("-"):
+            reading.mark("p", word)
+    if not reading.effects:
+        reading.mark("p", None)
+
+
+def _after_mount(reading: Reading) -> None:
+    """Without operands and ``-a`` it lists."""
+    if reading.operands or reading.has(
+        "-a", "--bind", "--rbind", "--move", "-o", "-t:x", "-L", "-U", "--source", "--target"
+    ):
+        reading.mark("sd", None)
+
+
+def _after_dmesg(reading: Reading) -> None:
+    if reading.operands:
+        reading.effect(EffectKind.UNKNOWN, reading.operands[0], "dmesg takes no operand")
+
+
+_KILL_BY_NAME = (
+    "--signal= -e,--echo -c,--count -f,--full -g,--pgroup= -G,--group= -i,--ignore-case "
+    "-l,--list-name -a,--list-full -n,--newest -o,--oldest "
+    "-O,--older= -P,--parent= -s,--session= -t,--terminal= -u,--euid= -U,--uid= -x,--exact "
+    "-F,--pidfile=:r -L,--logpidfile -r,--runstates= "
+    "--cgroup= --ns= --nslist= -v,--inverse -w,--lightweight -d,--delimiter= -A,--ignore-ancestors "
+    "-Q,--shell-quote"
+)
+
+
+def _before_lsof(reading: Reading) -> None:
+    """``-i address`` as one word: the value of ``-i`` may stand apart, if it looks like an address."""
+    kept: list[Arg] = []
+    for arg in reading.args:
+        before = kept[-1].text if kept and kept[-1].is_static else ""
+        is_open = before.startswith("-") and before.endswith("i") and before[1:].isalpha()
+        if is_open and arg.is_static and arg.text and _LSOF_ADDRESS.fullmatch(arg.text):
+            kept[-1] = static(before + arg.text)
+        else:
+            kept.append(arg)
+    reading.args = tuple(kept)
+
+
+def _after_sysctl(reading: Reading) -> None:
+    """``name=value`` writes."""
+    for word in reading.operands:
+        if "=" in word.text or not word.is_static:
+            reading.mark("s", word)
+
+
+PROGRAMS = (
+    _procps(
+        names="ps",
+        flags="-aAdefFHjlLmMNTVwyZcxrhn -C= -G,--Group= -g= -p,--pid= -q,--quick-pid= --ppid= -s,--sid= "
+        "-t,--tty= -u= -U,--User= --user= --group= "
+        "-o,--format= -O= --sort= -k= --forest --headers --no-headers --no-heading --cols= "
+        "--columns= --width= --rows= --lines= --cumulative --deselect "
+        "--context --info --heading --signames --date-format=",
+        operands="-*",
+        after=_after_ps,
+    ),
+    _procps(
+        names="top htop atop",
+        flags="-b,--batch -c -d,--delay= -E,--scale-summary-mem= -e,--scale-task-mem= -H,--threads-show "
+        "-h -i,--idle-toggle -n,--iterations= -O -o,--sort-override= "
+        "-p,--pid= -S,--accum-time-toggle -s,--secure-mode -U= -u,--filter-any-user= -V "
+        "-w,--width=? -1,--single-cpu-toggle",
+        after=lambda reading: (
+            None if reading.has("-b") and reading.name == "top" else reading.mark("p", None)
+        ),
+    ),
+    _procps(
+        names="free",
+        flags="-b,--bytes -k,--kibi -m,--mebi -g,--gibi -t,--total -h,--human --si -l,--lohi -w,--wide "
+        "-c,--count= -s,--seconds= -L,--line "
+        "-v,--committed -V --kilo --mega --giga --tera --peta --tebi --pebi",
+        unseen="-",
+    ),
+    _procps(
+        names="vmstat",
+        flags="-a,--active -f,--forks -m,--slabs -n,--one-header -s,--stats -d,--disk -D,--disk-sum "
+        "-p,--partition= -S,--unit= -w,--wide "
+        "-t,--timestamp -y,--no-first -V -h",
+        operands="- -",
+    ),
+    _procps(names="pgrep pidwait", flags=_KILL_BY_NAME + " -h -V", operands="-*"),
+    _procps(
+        names="pkill",
+        flags=_KILL_BY_NAME + " " + _SIGNALS.replace(",", " ") + " -q,--queue=",
+        operands="p*;p",
+        is_numeric=True,
+        is_long_only=True,
+    ),
+    _procps(
+        names="pidof",
+        flags="-s,--single-shot -c,--check-root -x -o,--omit-pid= -S,--separator= -q -t,--lightweight "
+        "-w,--with-workers -z",
+        operands="-*",
+    ),
+    _procps(
+        names="pmap pwdx",
+        flags="-x,--extended -X -d,--device -q,--quiet -p,--show-path -A,--range= -c -n -N -C=:r -V",
+        operands="-*",
+    ),
+    _procps(names="slabtop tload", operands="-*;x"),
+    _procps(names="skill snice", operands="p*;p"),
+    Program(names="kill", source="bash 5.2 manual", read=_read_kill, alone="--help --version -l -L"),
+    Program(
+        names="killall",
+        source="psmisc 23.6 manual",
+        flags="-e,--exact -I,--ignore-case -g,--process-group -i,--interactive -l,--list -q,--quiet "
+        "-r,--regexp -s,--signal= "
+        "-u,--user= -v,--verbose -V -w,--wait -n,--ns= -o,--older-than= -y,--younger-than= "
+        + _SIGNALS.replace(",", " "),
+        operands="p*;p",
+        is_numeric=True,
+        is_long_only=True,
+        alone="--help --version -l --list -V",
+    ),
+    Program(names="killall5", source="sysvinit manual", operands="p*;p"),
+    Program(
+        names="pstree",
+        source="psmisc 23.6 manual",
+        flags="-AcCGhnNStUVZ -H= -a,--arguments -p,--show-pids -u,--uid-changes -s,--show-parents -l,--long "
+        "-g,--show-pgids --thread-names -T,--hide-threads",
+        operands="-*",
+    ),
+    Program(
+        names="fuser",
+        source="psmisc 23.6 manual",
+        flags="-a,--all -k,--kill:p -i,--interactive -I,--inode -l,--list-signals -m,--mount "
+        "-M,--ismountpoint -n,--namespace= "
+        "-s,--silent -u,--user -v,--verbose -V -4 -6 -w",
+        operands="f*",
+    ),
+    Program(
+        names="lsof",
+        source="lsof 4.95 manual",
+        flags="-abChlnNOPRtUVvwX -c= -d= -F=? -g=? -i=? -o=? -p= -r=? -s=? -u= -L=? -T=? -S=? -x=? -E -H "
+        "-K=? -M -D=:rw",
+        operands="f*",
+        before=_before_lsof,
+    ),
+    _util(
+        names="dmesg",
+        flags="-C,--clear:s -c,--read-clear:s -D,--console-off:s -d,--show-delta -E,--console-on:s "
+        "-e,--reltime -F,--file=:r -f,--facility= -H,--human -J,--json "
+        "-k,--kernel -L,--color=? -l,--level= -n,--console-level=:s -P,--nopager "
+        "-p,--force-prefix -r,--raw --noescape -S,--syslog -s,--buffer-size= -T,--ctime "
+        "-t,--notime --time-format= -u,--userspace -W,--follow-new -w,--follow -x,--decode "
+        "--since= --until= -V -h",
+        is_abbreviating=True,
+    ),
+    _util(
+        names="lsblk",
+        flags="-A,--noempty -D,--discard -E,--dedup= -I,--include= -J,--json -M,--merge -O,--output-all "
+        "-P,--pairs -S,--scsi -N,--nvme -v,--virtio -T,--tree=? "
+        "-a,--all -b,--bytes -d,--nodeps -e,--exclude= -f,--fs -i,--ascii -l,--list -m,--perms "
+        "-n,--noheadings -o,--output= -p,--paths -r,--raw -s,--inverse -t,--topology "
+        "-w,--width= -x,--sort= -y,--shell -z,--zoned --sysroot=:R -V -h",
+        operands="f*",
+        is_abbreviating=True,
+    ),
+    _util(
+        names="lscpu lsmem lsns lsipc lslocks lsirq lslogins",
+        flags="-a,--all -b,--online,--bytes -B -C,--caches=? -c,--offline -J,--json -e,--extended=? "
+        "-p,--parse=? -s,--sysroot=:R -S,--split= "
+        "-x,--hex -y,--physical --output-all --output= -o= -n,--noheadings -r,--raw -t= -V -h "
+        "-l,--list -u,--notruncate -i",
+        operands="-*",
+    ),
+    _util(
+        names="findmnt",
+        flags="-s,--fstab -m,--mtab -k,--kernel -p,--poll=? -w,--timeout= -A,--all -a,--ascii -b,--bytes "
+        "-C,--nocanonicalize -c,--canonicalize -D,--df -d,--direction= "
+        "-e,--evaluate -F,--tab-file=:r -f,--first-only -i,--invert -J,--json -l,--list "
+        "-M,--mountpoint= -N,--task= -n,--noheadings -O,--options= -o,--output= --output-all "
+        "-P,--pairs "
+        "-R,--submounts -r,--raw -S,--source= -T,--target= -t,--types= -U,--uniq -u,--notruncate "
+        "-v,--nofsroot -x,--verify --real --pseudo --tree -V -h",
+        operands="-*",
+    ),
+    _util(names="mountpoint", flags="-q,--quiet --nofollow -d,--fs-devno -x,--devno", operands="f"),
+    _util(
+        names="blkid",
+        flags="-o,--output= -s,--match-tag= -t,--match-token= -c,--cache-file=:w -g,--garbage-collect:s "
+        "-k,--list-filesystems -l,--list-one -L,--label= -U,--uuid= -p,--probe -i,--info "
+        "-n,--match-types= -u,--usages= -d,--no-encoding -D -S,--size= -O,--offset= -V -h",
+        operands="f*",
+    ),
+    _util(
+        names="mount",
+        flags="-l,--show-labels -t,--types= -V -h -v,--verbose -a,--all -o,--options= -r,--read-only -w,--rw "
+        "-B,--bind -R,--rbind -M,--move -L,--label= -U,--uuid= "
+        "-T,--fstab=:r -f,--fake -n,--no-mtab -i,--internal-only -O,--test-opts= --source= "
+        "--target= -N,--namespace= --mkdir=?",
+        operands="s*",
+        after=_after_mount,
+    ),
+    _util(
+        names="umount swapon swapoff losetup fsfreeze fstrim mkswap blockdev blkdiscard wipefs sfdisk cfdisk "
+        "partx addpart delpart zramctl pivot_root switch_root hwclock ctrlaltdel rtcwake wdctl",
+        operands="s*;s",
+        flags="-a,--all -l -f,--force -R,--recursive -n -v,--verbose -d --lazy -s,--summary --show",
+        alone="--help --version -V -h",
+    ),
+    _util(
+        names="fdisk parted gdisk sgdisk",
+        flags="-l,--list>list -s -u=? -V -h",
+        operands="s*;d",
+        modes={"list": "f*"},
+    ),
+    _util(names="renice", operands="p*;p", flags="-n= -p -g -u", is_numeric=True),
+    opaque(
+        "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mke2fs "
+        "fsck fsck.ext4 e2fsck tune2fs resize2fs debugfs xfs_repair mdadm "
+        "cryptsetup lvm pvcreate vgcreate lvcreate lvremove vgremove pvremove hdparm smartctl "
+        "nvme badblocks zpool zfs btrfs",
+        "their manuals",
+        "ds",
+    ),
+    opaque(
+        "insmod rmmod modprobe depmod kexec update-grub grub-install update-initramfs ldconfig "
+        "alternatives update-alternatives",
+        "their manuals",
+        "dsx",
+    ),
+    Program(names="lsmod", source="kmod 30 manual"),
+    Program(
+        names="modinfo",
+        source="kmod 30 manual",
+        flags="-F,--field= -k,--set-version= -0,--null -n,--filename -b,--basedir=:R -V -h -a -d -l -p",
+        operands="-*",
+    ),
+    Program(names="lspci lsusb ", source="pciutils 3.9 manual", flags="-vknqDtbPmxH -s= -d=", operands=""),
+    Program(
+        names="iostat mpstat pidstat sar",
+        source="sysstat 12.6 manual",
+        flags="-AabBcdDFhHIkmnNqrRSsTtuvVwWxyzZ -p=? -P= -j= -g= -o=:w -f=?:r --human --dec= --pretty -C -X",
+        operands="-*",
+    ),
+    Program(
+        names="sysctl",
+        source="procps 4.0 manual",
+        flags="-a,--all -A -X -N,--names -n,--values -e,--ignore -b,--binary -r,--pattern= -q,--quiet "
+        "-w,--write>write -p,--load=?:rs "
+        "--system:s -d -f:rs",
+        operands="-*",
+        modes={"write": "s*"},
+        after=_after_sysctl,
+    ),
+    Program(names="dstat nmon iotop glances btop bpytop", source="their manuals", operands="-*;x"),
+)

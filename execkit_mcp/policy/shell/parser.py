@@ -1,0 +1,530 @@
+"""The grammar of commands: this module is the strict parser of the judged subset of bash.
+
+Everything that is not in the subset raises Unparsed with the construct named; nothing is skipped or
+guessed. Plainer forms replace richer ones while parsing (``|&`` ``&>`` here-documents, see ``tree``), so
+that the engine judges and the renderer prints few shapes.
+"""
+
+import re
+from dataclasses import replace
+from typing import NoReturn
+
+from execkit_mcp.policy.shell.builtins import DECLARATION_BUILTINS
+from execkit_mcp.policy.shell.conditions import ConditionReader
+from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, delimiter, without_last_newline
+from execkit_mcp.policy.shell.lexer import NAME, TOKEN_END, Budget
+from execkit_mcp.policy.shell.quoting import literal
+from execkit_mcp.policy.shell.reader import Place
+from execkit_mcp.policy.shell.tree import (
+    AndOr,
+    Assignment,
+    Case,
+    CaseClause,
+    Command,
+    For,
+    Glob,
+    Group,
+    If,
+    Item,
+    Literal,
+    Loop,
+    Part,
+    Pipeline,
+    Redirect,
+    Script,
+    Sequence,
+    Simple,
+    Subshell,
+    Test,
+    Word,
+)
+from execkit_mcp.policy.shell.unparsed import check_characters
+
+MAX_COMMANDS = 200
+MAX_DEPTH = 12
+
+_REDIRECT = re.compile(r"([0-9]+)?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)")
+_ASSIGNMENT = re.compile(rf"({NAME})(\+?=)")
+_ARRAY_ELEMENT = re.compile(rf"{NAME}\[")
+_CLOSE_TEST = re.compile(rf"\]\]{TOKEN_END}")
+_NAME = re.compile(rf"{NAME}(?=[ \t\n;])")
+_DESCRIPTOR = re.compile(r"[0-9]|-")
+_ERRORS_TO_OUTPUT = Redirect(">&", Word((Literal("1"),)), 2)
+
+_ELIF_ELSE_FI = frozenset({"elif", "else", "fi"})
+_FI = frozenset({"fi"})
+_THEN = frozenset({"then"})
+_DO = frozenset({"do"})
+_DONE = frozenset({"done"})
+_ESAC = frozenset({"esac"})
+_CLOSE_BRACE = frozenset({"}"})
+_NONE: frozenset[str] = frozenset()
+_REFUSED_KEYWORDS = {"function": "function definition", "select": "select loop", "coproc": "coproc"}
+
+
+def parse(text: str, *, max_commands: int = MAX_COMMANDS, max_depth: int = MAX_DEPTH) -> Script:
+    """Parse a text of the judged subset.
+
+    Args:
+        text: at most 64 KiB.
+        max_commands: how many simple commands it may hold, substitutions included.
+        max_depth: how deep constructs may nest.
+
+    Raises:
+        Unparsed: with the construct that is not in the subset, or the limit that is exceeded (``is_limit``).
+    """
+    check_characters(text)
+    budget = Budget(max_commands, max_depth)
+    return Script(Parser(text, budget).script(), budget.commands)
+
+
+class Parser(ConditionReader):
+    """A reader of commands."""
+
+    __slots__ = ("pending",)
+
+    def __init__(self, source: str, budget: Budget, anchor: tuple[int, int] | None = None) -> None:
+        super().__init__(source, budget, anchor)
+        self.pending: list[HereDocument] = []
+
+    # ── sequences ────────────────────────────────────────────────────────────────────────────────────────
+
+    def script(self) -> Sequence:
+        """Read the whole text."""
+        body = self.sequence("", _NONE)
+        if self.position < len(self.source):
+            self.fail(f"unexpected {self.peek()!r}")
+        if self.pending:
+            self.fail("unterminated here-document")
+        return body
+
+    def newlines(self) -> None:
+        """Move over blanks, comments and newlines; read the here-documents that begin behind a newline."""
+        self.skip_blanks()
+        while self.peek() == "\n":
+            self.position += 1
+            if self.pending:
+                self.read_here_documents()
+            self.skip_blanks()
+
+    def sequence(self, closers: str, keywords: frozenset[str]) -> Sequence:
+        """Read commands up to a closing character or reserved word, which stays unread."""
+        items: list[Item] = []
+        while True:
+            self.newlines()
+            character = self.peek()
+            if not character or character in closers or (keywords and self.keyword() in keywords):
+                break
+            command = self.and_or()
+            self.skip_blanks()
+            character = self.peek()
+            is_background = False
+            if character == "&":
+                is_background = True
+                self.position += 1
+            elif character == ";":
+                if self.peek(1) in (";", "&"):
+                    items.append(Item(command))
+                    break
+                self.position += 1
+            elif character and character != "\n" and character not in closers:
+                last = (command.rest[-1][1] if command.rest else command.first).commands[-1]
+                is_closed = not isinstance(last, Simple) and not last.redirects
+                if not (is_closed and self.keyword() in keywords and keywords):
+                    self.fail(f"unexpected {character!r}")
+            items.append(Item(command, is_background))
+        return Sequence(tuple(items))
+
+    def and_or(self) -> AndOr:
+        """Read pipelines joined by ``&&`` and ``||``."""
+        first = self.pipeline()
+        rest = []
+        while True:
+            self.skip_blanks()
+            if self.looking_at("&&"):
+                self.position += 2
+                self.newlines()
+                rest.append(("&&", self.pipeline()))
+            elif self.looking_at("||"):
+                self.position += 2
+                self.newlines()
+                rest.append(("||", self.pipeline()))
+            else:
+                return AndOr(first, tuple(rest)) if rest else AndOr(first)  # type: ignore[arg-type]
+
+    def pipeline(self) -> Pipeline:  # noqa: C901 - the keywords, then the bars
+        """Read commands joined by ``|`` or ``|&``, with ``!`` and ``time`` before them."""
+        self.skip_blanks()
+        is_timed = is_negated = False
+        keyword = self.keyword()
+        while keyword in ("!", "time"):
+            if keyword == "!":
+                if self.peek(1) == "(":
+                    self.fail("extended glob")
+                if is_negated:
+                    self.fail("double negation")
+                is_negated = True
+            elif is_timed:
+                self.fail("double time")
+            else:
+                is_timed = True
+            self.position += len(keyword)
+            self.skip_blanks()
+            if self.peek() in ("", "\n", ";", "&", "|", ")"):
+                self.fail(f"{keyword} without a command")
+            if keyword == "time" and self.peek() == "-":
+                self.fail("option of the time keyword")
+            keyword = self.keyword()
+        commands = [self.command(keyword)]
+        while True:
+            self.skip_blanks()
+            if self.peek() != "|" or self.peek(1) == "|":
+                break
+            self.position += 1
+            if self.peek() == "&":
+                self.position += 1
+                last = commands[-1]
+                commands[-1] = replace(last, redirects=(*last.redirects, _ERRORS_TO_OUTPUT))
+            self.newlines()
+            keyword = self.keyword()
+            if keyword == "!":
+                self.fail("negation inside a pipeline")
+            commands.append(self.command("" if keyword == "time" else keyword))
+        return Pipeline(tuple(commands), is_negated, is_timed)
+
+    # ── commands ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def command(self, keyword: str) -> Command:
+        """Read one command; ``keyword`` is the reserved word that stands here."""
+        if not keyword:
+            if self.peek() != "(":
+                return self.simple()
+            if self.peek(1) == "(":
+                self.fail("arithmetic command (( ))")
+        start = self.position
+        self.deeper()
+        command = self.compound(keyword, start)
+        redirects = []
+        while (redirect := self.redirect()) is not None:
+            redirects.extend(redirect)
+        self.shallower()
+        return replace(command, redirects=tuple(redirects)) if redirects else command
+
+    def compound(self, keyword: str, start: int) -> Command:  # noqa: PLR0911, RET503 - one return for each kind
+        """Read a compound command without its redirects."""
+        self.position += len(keyword) or 1
+        match keyword:
+            case "":
+                body = self.body(")", _NONE, start)
+                self.position += 1
+                return Subshell(body)
+            case "{":
+                body = self.body("", _CLOSE_BRACE, start)
+                self.position += 1
+                return Group(body)
+            case "if":
+                return self.branches(start)
+            case "while" | "until":
+                condition = self.body("", _DO, start)
+                return Loop("while" if keyword == "while" else "until", condition, self.loop_body(start))
+            case "for":
+                return self.for_loop(start)
+            case "case":
+                return self.case(start)
+            case "[[":
+                condition_ = self.condition()
+                if not _CLOSE_TEST.match(self.source, self.position):
+                    self.fail("unterminated [[", start)
+                self.position += 2
+                return Test(condition_)
+        self.position = start
+        self.fail(_REFUSED_KEYWORDS.get(keyword, f"unexpected {keyword!r}"))
+
+    def body(self, closers: str, keywords: frozenset[str], start: int) -> Sequence:
+        """Read a sequence that must not be empty, up to its closing character or word."""
+        body = self.sequence(closers, keywords)
+        if not self.peek():
+            self.fail("unterminated compound command", start)
+        if not body.items:
+            self.fail("compound command without commands", start)
+        if self.peek() == ";":
+            self.fail("unexpected ';'")
+        return body
+
+    def branches(self, start: int) -> If:
+        """Read behind ``if``, ``fi`` included."""
+        branches: list[tuple[Sequence, Sequence]] = []
+        keyword = "elif"
+        while keyword == "elif":
+            condition = self.body("", _THEN, start)
+            self.position += 4
+            then = self.body("", _ELIF_ELSE_FI, start)
+            branches.append((condition, then))
+            keyword = self.keyword()
+            self.position += len(keyword)
+        otherwise = None
+        if keyword == "else":
+            otherwise = self.body("", _FI, start)
+            self.position += 2
+        return If(tuple(branches), otherwise)
+
+    def loop_body(self, start: int) -> Sequence:
+        """Read ``do …; done``, the reserved word ``do`` being here."""
+        self.position += 2
+        body = self.body("", _DONE, start)
+        self.position += 4
+        return body
+
+    def for_loop(self, start: int) -> For:
+        """Read behind ``for``, ``done`` included."""
+        self.skip_blanks_only()
+        if self.looking_at("(("):
+            self.fail("arithmetic for loop", start)
+        found = _NAME.match(self.source, self.position)
+        if found is None:
+            self.fail("name of a for loop")
+        self.position = found.end()
+        self.newlines()
+        if self.keyword() != "in":
+            self.fail("for loop over the positional parameters", start)
+        self.position += 2
+        words: list[Word] = []
+        while True:
+            self.skip_blanks()
+            more = self.words(Place.ARGUMENT)
+            if more is None:
+                break
+            words.extend(more)
+        if self.peek() == ";":
+            self.position += 1
+        elif self.peek() != "\n":
+            self.fail("for loop")
+        self.newlines()
+        if self.keyword() != "do":
+            self.fail("for loop")
+        return For(found.group(), tuple(words), self.loop_body(start))
+
+    def case(self, start: int) -> Case:  # noqa: C901 - one loop, as the grammar has it
+        """Read behind ``case``, ``esac`` included."""
+        self.skip_blanks_only()
+        subject = self.word(Place.OPERAND, "case without a word")
+        self.newlines()
+        if self.keyword() != "in":
+            self.fail("case without in")
+        self.position += 2
+        clauses: list[CaseClause] = []
+        while True:
+            self.newlines()
+            if not self.peek():
+                self.fail("unterminated compound command", start)
+            if self.keyword() == "esac":
+                break
+            if self.peek() == "(":
+                self.position += 1
+            patterns: list[Word] = []
+            while True:
+                self.skip_blanks_only()
+                patterns.append(self.word(Place.PATTERN, "pattern of a case clause"))
+                self.skip_blanks_only()
+                if self.peek() != "|":
+                    break
+                self.position += 1
+            if self.peek() != ")":
+                self.fail("pattern of a case clause")
+            self.position += 1
+            body = self.sequence(";", _ESAC)
+            clauses.append(CaseClause(tuple(patterns), body))
+            if self.looking_at(";;"):
+                self.position += 2
+                if self.peek() == "&":
+                    self.fail("case clause that falls through")
+            elif self.peek() == ";":
+                self.fail("case clause that falls through" if self.peek(1) == "&" else "unexpected ';'")
+            elif self.keyword() != "esac":
+                self.fail("unterminated compound command", start)
+        self.position += 4
+        return Case(subject, tuple(clauses))
+
+    def simple(self) -> Simple:  # noqa: C901 - one loop, as the grammar has it
+        """Read a simple command."""
+        start = self.position
+        self.count_command()
+        assignments: list[Assignment] = []
+        words: list[Word] = []
+        redirects: list[Redirect] = []
+        is_declaration = False
+        while True:
+            self.skip_blanks()
+            more_redirects = self.redirect()
+            if more_redirects is not None:
+                redirects.extend(more_redirects)
+                continue
+            here = self.position
+            assignment = _ASSIGNMENT.match(self.source, here)
+            if not words:
+                if assignment is not None:
+                    assignments.append(self.assignment(assignment))
+                    continue
+                if _ARRAY_ELEMENT.match(self.source, here):
+                    self.fail("array assignment or pattern in a command name")
+            elif is_declaration and assignment is not None:
+                self.check_no_array(assignment)
+            more = self.words(Place.DECLARED if is_declaration else Place.ARGUMENT)
+            if more is None:
+                break
+            if more and not words:
+                self.check_program(more[0], here)
+                is_declaration = static_text(more[0]) in DECLARATION_BUILTINS
+            elif not is_declaration:
+                self.check_hidden_declaration(words, more, here)
+            words.extend(more)
+        if self.peek() == "(":
+            self.fail_at_parenthesis(len(words), start)
+        if not (assignments or words or redirects):
+            self.fail(f"unexpected {self.peek()!r}" if self.peek() else "missing command")
+        return Simple(tuple(assignments), tuple(words), tuple(redirects))
+
+    def fail_at_parenthesis(self, word_count: int, start: int) -> NoReturn:
+        """Name what an opening parenthesis behind words would have begun."""
+        if word_count and self.source[self.position - 1] in "?*+@!":
+            self.fail("extended glob", self.position - 1)
+        if word_count == 1:
+            self.fail("function definition", start)
+        self.fail("unexpected '('")
+
+    def assignment(self, found: re.Match[str]) -> Assignment:
+        """Read ``name=value``."""
+        self.check_no_array(found)
+        self.position = found.end()
+        return Assignment(found.group(1), self.value(), "+=" if found.group(2) == "+=" else "=")
+
+    def check_no_array(self, found: re.Match[str]) -> None:
+        """Refuse ``name=(…)``."""
+        if self.source.startswith("(", found.end()):
+            self.fail("array assignment")
+
+    def check_program(self, word: Word, at: int) -> None:
+        """Refuse first words that bash would read as a pattern or as a job."""
+        if any(isinstance(part, Glob) for part in word.parts):
+            self.fail("pattern in a command name", at)
+        if word.parts and isinstance(word.parts[0], Literal) and word.parts[0].text.startswith("%"):
+            self.fail("job as a command name", at)
+
+    def check_hidden_declaration(self, before: list[Word], words: list[Word], at: int) -> None:
+        """Refuse ``command export a=$x``: whether bash splits the value depends on its version and mode."""
+        if not before or static_text(before[0]) not in ("command", "builtin"):
+            return
+        if not any(static_text(word) in DECLARATION_BUILTINS for word in before):
+            return
+        for word in words:
+            for part in word.parts:
+                is_literal = isinstance(part, Literal)
+                if isinstance(part, Glob) or (not is_literal and not getattr(part, "quoted", True)):
+                    self.fail("unquoted expansion in an indirect declaration", at)
+
+    # ── redirects ────────────────────────────────────────────────────────────────────────────────────────
+
+    def redirect(self) -> list[Redirect] | None:  # noqa: PLR0911 - one return for each form
+        """Read one redirect, as the plain ones it stands for; None if none stands here."""
+        self.skip_blanks()
+        found = _REDIRECT.match(self.source, self.position)
+        if found is None:
+            return None
+        digits, operator = found.groups()
+        if digits is not None and (len(digits) > 1 or operator.startswith("&")):
+            if operator.startswith("&"):
+                return None  # the number is a word
+            self.fail("file descriptor above 9")
+        start = self.position
+        descriptor = int(digits) if digits is not None else None
+        self.position = found.end()
+        self.skip_blanks_only()
+        if operator in ("<<", "<<-"):
+            return [self.here_document(operator, descriptor)]
+        place = Place.OPERAND if operator == "<<<" else Place.TARGET
+        target = self.word(place, "redirect without a target")
+        if operator in ("&>", "&>>"):
+            return [Redirect(operator[1:], target), _ERRORS_TO_OUTPUT]
+        if operator in (">&", "<&"):
+            text = static_text(target)
+            if text is None:
+                self.fail("descriptor that is not a number", start)
+            if _DESCRIPTOR.fullmatch(text):
+                return [Redirect(operator, target, descriptor)]
+            if operator == "<&" or descriptor is not None or text[:1] in "0123456789-":
+                self.fail("descriptor that is not a number", start)
+            return [Redirect(">", target), _ERRORS_TO_OUTPUT]
+        return [Redirect(operator, target, descriptor)]
+
+    def here_document(self, operator: str, descriptor: int | None) -> Redirect:
+        """Read the delimiter; the redirect is completed when the body is read."""
+        start = self.position
+        raw = self.raw_word(Place.OPERAND)
+        written = self.source[start : self.position]
+        text = delimiter(raw, written)
+        if text is None:
+            self.fail("here-document delimiter", start)
+        redirect = Redirect("<<<", Word(()), descriptor)
+        is_quoted = any(character in written for character in "'\"\\")
+        self.pending.append(HereDocument(redirect, text, operator == "<<-", is_quoted, start))
+        return redirect
+
+    def read_here_documents(self) -> None:
+        """Read the bodies that begin here and complete their redirects."""
+        for pending in self.pending:
+            lines = body_lines(self.source, self.position, pending)
+            if lines is None:
+                self.fail("unterminated here-document", pending.position)
+            body, self.position = lines
+            if not body:
+                pending.complete("<", Word((Literal("/dev/null"),)))
+                continue
+            if pending.is_quoted:
+                parts: list[Part] = [literal(body)]
+            else:
+                reader = Parser(body, self.budget, self.place(pending.position))
+                parts = list(reader.merged(reader.here_document_text()).parts)
+            shortened = without_last_newline(parts)
+            if shortened is None:
+                self.fail("here-document that does not end in a newline", pending.position)
+            pending.complete("<<<", Word(shortened))
+        self.pending = []
+
+    def refuse_pending_here_documents(self) -> None:
+        """Raise if a here-document body would begin at this newline."""
+        if self.pending:
+            self.fail("here-document body inside [[ ]]")
+
+    # ── substitutions ────────────────────────────────────────────────────────────────────────────────────
+
+    def substituted(self) -> Sequence:
+        """Read the commands of a substitution, up to and including its closing parenthesis."""
+        start = self.position
+        outer, self.pending = self.pending, []
+        self.deeper()
+        body = self.body(")", _NONE, start)
+        self.shallower()
+        self.position += 1
+        if self.pending:
+            self.fail("here-document body outside its substitution", start)
+        if outer and "\n" in self.source[start : self.position]:
+            self.fail("here-document body inside a substitution", start)
+        self.pending = outer
+        return body
+
+    def backquoted(self, text: str, at: int) -> Sequence:
+        """Read the commands between backquotes, their backslashes already removed."""
+        self.deeper()
+        body = Parser(text, self.budget, self.place(at)).script()
+        self.shallower()
+        if not body.items:
+            self.fail("compound command without commands", at)
+        return body
+
+
+def static_text(word: Word) -> str | None:
+    """The characters of a word that is nothing but characters."""
+    if not word.parts:
+        return ""
+    part = word.parts[0]
+    return part.text if len(word.parts) == 1 and isinstance(part, Literal) else None

@@ -1,0 +1,512 @@
+"""The walk through a tree in execution order: every part is judged, none is passed over.
+
+Each command is walked from a scope and ends in two: how the shell is if it succeeded, and if it failed. ``a
+&& b`` walks ``b`` from ``a``'s success, ``a || b`` from its failure, ``a; b`` from either. What a subshell
+changes stays in it.
+
+Longer than most, because the kinds of node of one grammar are read best side by side.
+"""
+
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, replace
+from itertools import product
+
+from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.policy import network
+from execkit_mcp.policy.effects import Placed, path_uncovered, place_word, refused_place
+from execkit_mcp.policy.environment import is_identifier
+from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest
+from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, ArgKind
+from execkit_mcp.policy.programs import judge_argv
+from execkit_mcp.policy.scope import MAX_VALUES, Scope, fill, touched
+from execkit_mcp.policy.session_state import after_builtin, judge_variable, state_builtin
+from execkit_mcp.policy.shell import tree
+from execkit_mcp.policy.shell.words import source_of, to_arg
+
+_READS = frozenset({"<", "<>"})
+_WRITES = frozenset({">", ">>", ">|", "<>"})
+_FILE_TESTS = frozenset(
+    [
+        "-a",
+        "-b",
+        "-c",
+        "-d",
+        "-e",
+        "-f",
+        "-g",
+        "-h",
+        "-k",
+        "-p",
+        "-r",
+        "-s",
+        "-u",
+        "-w",
+        "-x",
+        "-G",
+        "-L",
+        "-N",
+        "-O",
+        "-S",
+    ]
+)
+_FILE_COMPARISONS = frozenset({"-nt", "-ot", "-ef"})
+_ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_MAX_ALTERNATIVES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The scope after success, and after failure."""
+
+    ok: Scope
+    bad: Scope
+
+    @property
+    def either(self) -> Scope:
+        """The scope when nobody looked at the status."""
+        return self.ok.join(self.bad)
+
+
+def _same(scope: Scope) -> Outcome:
+    return Outcome(ok=scope, bad=scope)
+
+
+class Walk:
+    """One walk; findings go to the case."""
+
+    __slots__ = ("case", "depth", "site")
+
+    def __init__(self, case: Case, site: Site, depth: int = 0) -> None:
+        self.case = case
+        self.site = site
+        self.depth = depth
+
+    # ── sequences ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def sequence(self, body: tree.Sequence, scope: Scope) -> Outcome:
+        """Walk commands one after another."""
+        outcome = _same(scope)
+        for item in body.items:
+            start = outcome.either
+            if item.is_background:
+                self._background()
+                self._and_or(item.command, start)
+                outcome = _same(start)
+            else:
+                outcome = self._and_or(item.command, start)
+        return outcome
+
+    def _background(self) -> None:
+        verdict = self.case.policy.document.limits.background
+        if verdict is Verdict.ALLOW or self.site.is_absolute_only:
+            return
+        self.case.add(
+            Finding(
+                verdict=verdict,
+                code=ReasonCode.LIMIT,
+                message="A command that ends in & goes on after the call; the policy does not allow that.",
+                hint="Leave out the &, or set `limits.background: allow`.",
+            ),
+            argv=("&",),
+        )
+
+    def _and_or(self, node: tree.AndOr, scope: Scope) -> Outcome:
+        outcome = self._pipeline(node.first, scope)
+        for operator, pipeline in node.rest:
+            if operator == "&&":
+                after = self._pipeline(pipeline, outcome.ok)
+                outcome = Outcome(ok=after.ok, bad=outcome.bad.join(after.bad))
+            else:
+                after = self._pipeline(pipeline, outcome.bad)
+                outcome = Outcome(ok=outcome.ok.join(after.ok), bad=after.bad)
+        return outcome
+
+    def _pipeline(self, node: tree.Pipeline, scope: Scope) -> Outcome:
+        if len(node.commands) == 1:
+            outcome = self._command(node.commands[0], scope)
+            return Outcome(ok=outcome.bad, bad=outcome.ok) if node.negated else outcome
+        outside = list(self.case.streams_to)
+        after = scope
+        for command in node.commands:
+            before = len(self.case.acts)
+            after = scope.join(self._command(command, scope).either)
+            self.case.streams_to.extend(act.program for act in self.case.acts[before:])
+        self.case.streams_to[:] = outside
+        return _same(after)
+
+    # ── commands ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _command(self, node: tree.Command, scope: Scope) -> Outcome:  # noqa: PLR0911 - one way a kind
+        if isinstance(node, tree.Simple):
+            return self._simple(node, scope)
+        for redirect in node.redirects:
+            self._redirect(redirect, scope)
+        match node:
+            case tree.Subshell():
+                self.sequence(node.body, scope)
+                return _same(scope)
+            case tree.Group():
+                return self.sequence(node.body, scope)
+            case tree.If():
+                return self._if(node, scope)
+            case tree.Loop():
+                start = self._looped(scope, (node.condition, node.body))
+                tested = self.sequence(node.condition, start)
+                inside = tested.ok if node.keyword == "while" else tested.bad
+                after = self.sequence(node.body, inside).either
+                return _same(start.join(tested.either).join(after))
+            case tree.For():
+                return self._for(node, scope)
+            case tree.Case():
+                return self._case(node, scope)
+            case tree.Test():
+                self._condition(node.condition, scope)
+                return _same(scope)
+
+    def _looped(self, scope: Scope, parts: tuple[tree.Sequence, ...]) -> Scope:
+        """The scope in which nothing is known of what a loop changes."""
+        changes = touched(parts)
+        if changes.is_total:
+            return Scope(cwds=None if changes.moves else scope.cwds)
+        start = scope.forget(changes.names)
+        return start.enter(None) if changes.moves else start
+
+    def _if(self, node: tree.If, scope: Scope) -> Outcome:
+        ends: list[Scope] = []
+        current = scope
+        for condition, then in node.branches:
+            tested = self.sequence(condition, current)
+            ends.append(self.sequence(then, tested.ok).either)
+            current = tested.bad
+        if node.otherwise is not None:
+            current = self.sequence(node.otherwise, current).either
+        for end in ends:
+            current = current.join(end)
+        return _same(current)
+
+    def _for(self, node: tree.For, scope: Scope) -> Outcome:
+        values: list[str] | None = []
+        pattern: tree.Word | None = None
+        for word in node.words:
+            self._inside(word, scope)
+            for arg in self._args(word, scope):
+                self._glob_read(arg, scope)
+                if values is not None and arg.is_static and not arg.is_home:
+                    values.append(arg.text)
+                else:
+                    values = None
+                    if len(node.words) == 1 and arg.kind is ArgKind.GLOB:
+                        pattern = fill(word, scope)
+        known = tuple(dict.fromkeys(values)) if values is not None and self.case.tracks_variables else None
+        if known is not None and len(known) > MAX_VALUES:
+            known = None
+        self._assigned(node.name, known, f"for {node.name}", is_exported=False)
+        start = self._looped(scope, (node.body,))
+        is_fixed = node.name not in touched(node.body).names and not touched(node.body).is_total
+        inside = start.assign(node.name, known, pattern) if is_fixed else start.forget((node.name,))
+        after = self.sequence(node.body, inside).either
+        return _same(start.join(after).forget((node.name,)))
+
+    def _glob_read(self, arg: Arg, scope: Scope) -> None:
+        """Expanding a glob lists folders: ``never`` covers that."""
+        if arg.kind is not ArgKind.GLOB:
+            return
+        places = place_word(arg, scope, self.case, self.site)
+        refusal = refused_place(places, self.site, self.case, "Listing") if places else None
+        if refusal is not None:
+            self.case.add(refusal, argv=(arg.text,))
+
+    def _case(self, node: tree.Case, scope: Scope) -> Outcome:
+        self._inside(node.subject, scope)
+        after = scope
+        for clause in node.clauses:
+            for pattern in clause.patterns:
+                self._inside(pattern, scope)
+            after = after.join(self.sequence(clause.body, scope).either)
+        return _same(after)
+
+    def _condition(self, node: tree.Condition, scope: Scope) -> None:  # noqa: C901 - one way a kind
+        match node:
+            case tree.Not():
+                self._condition(node.operand, scope)
+            case tree.Both():
+                self._condition(node.left, scope)
+                self._condition(node.right, scope)
+            case tree.Unary():
+                self._inside(node.operand, scope)
+                if node.operator in _FILE_TESTS:
+                    self._test_file(node.operand, scope)
+                elif node.operator in ("-v", "-R"):
+                    args = self._args(node.operand, scope)
+                    if not all(arg.is_static and is_identifier(arg.text) for arg in args):
+                        self._evaluates(f"[[ {node.operator} ]]", node.operand)
+            case tree.Binary():
+                self._inside(node.left, scope)
+                self._inside(node.right, scope)
+                if node.operator in _FILE_COMPARISONS:
+                    self._test_file(node.left, scope)
+                    self._test_file(node.right, scope)
+                elif node.operator in _ARITHMETIC:
+                    for word in (node.left, node.right):
+                        for arg in self._args(word, scope):
+                            if not (arg.is_static and arg.text.lstrip("+-").isdigit()):
+                                self._evaluates(f"[[ {node.operator} ]]", word)
+
+    def _test_file(self, word: tree.Word, scope: Scope) -> None:
+        for arg in self._args(word, scope):
+            self._path(arg, EffectKind.READ, scope, argv=("[[", arg.text, "]]"))
+
+    def _evaluates(self, what: str, word: tree.Word) -> None:
+        self.case.add(
+            Finding(
+                verdict=Verdict.DENY,
+                code=ReasonCode.ENV,
+                message=f"{what} would evaluate {source_of(word)} as arithmetic or a subscript.",
+                hint="Use a number or a plain variable name.",
+                is_absolute=True,
+            ),
+            argv=(source_of(word),),
+        )
+
+    # ── words ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _args(self, word: tree.Word, scope: Scope) -> tuple[Arg, ...]:
+        return to_arg(fill(word, scope), scope.variables if self.case.tracks_variables else {})
+
+    def _inside(self, word: tree.Word, scope: Scope) -> Scope:
+        """Judge what expanding a word runs or assigns; the scope afterwards."""
+        for part in word.parts:
+            if isinstance(part, tree.Substitution | tree.ProcessSubstitution):
+                outside = list(self.case.streams_to)
+                self.case.streams_to.clear()
+                self.sequence(part.body, scope)
+                self.case.streams_to[:] = outside
+            elif isinstance(part, tree.Parameter):
+                if part.argument is not None:
+                    scope = self._inside(part.argument, scope)
+                if "=" in part.operator:
+                    self._assigned(part.name, None, f"${{{part.name}{part.operator}…}}", is_exported=False)
+                    scope = scope.forget((part.name,))
+        return scope
+
+    # ── redirects and paths that no rule covers ───────────────────────────────────────────────────────────
+
+    def _redirect(self, redirect: tree.Redirect, scope: Scope) -> None:
+        self._inside(redirect.target, scope)
+        operator = redirect.operator
+        if operator not in _READS and operator not in _WRITES:
+            return
+        for arg in self._args(redirect.target, scope):
+            row = (operator, arg.text)
+            if arg.kind is not ArgKind.STATIC and arg.kind is not ArgKind.GLOB:
+                if not self.site.is_absolute_only:
+                    self.case.add(
+                        Finding(
+                            verdict=max(self.case.policy.document.defaults.unresolved, Verdict.ASK),
+                            code=ReasonCode.DYNAMIC_WORD,
+                            message=f"The redirect {operator} {arg.text} goes to a place that is not known.",
+                            hint="Write the file name out.",
+                        ),
+                        argv=row,
+                    )
+                continue
+            if arg.text.startswith(("/dev/tcp/", "/dev/udp/")) or self._is_socket(arg, scope):
+                self._socket(arg.text, row)
+                continue
+            if operator in _READS:
+                self._path(arg, EffectKind.READ, scope, argv=row)
+            if operator in _WRITES:
+                self._path(arg, EffectKind.WRITE, scope, argv=row)
+
+    def _is_socket(self, arg: Arg, scope: Scope) -> bool:
+        places = place_word(arg, scope, self.case, self.site)
+        return bool(places) and any(
+            spelling.startswith(("/dev/tcp", "/dev/udp"))
+            for place in places or ()
+            for spelling in place.spellings
+        )
+
+    def _socket(self, text: str, row: tuple[str, ...]) -> None:
+        parts = text.split("/")
+        endpoint = network.endpoint_of(":".join(parts[3:5])) if len(parts) == 5 else None  # noqa: PLR2004 — /dev/tcp/H/P
+        rules = self.case.policy.document.network
+        effect = Effect(EffectKind.NET, str(endpoint) if endpoint is not None else text)
+        is_refused = endpoint is None or network.matching(endpoint, rules.deny, is_refusal=True) is not None
+        if (
+            endpoint is not None
+            and not is_refused
+            and network.matching(endpoint, rules.allow or ()) is not None
+        ):
+            self.case.add(ALLOWED, argv=row, effects=(effect,))
+            return
+        self.case.add(
+            Finding(
+                verdict=Verdict.DENY,
+                code=ReasonCode.NETWORK,
+                message=f"{text} is a network connection, not a file, and `network.allow` does not cover it.",
+                hint=f"Add `{endpoint}` to `network.allow`."
+                if endpoint is not None
+                else "Name host and port.",
+                is_absolute=True,
+            ),
+            argv=row,
+            effects=(effect,),
+        )
+
+    def _path(self, arg: Arg, kind: EffectKind, scope: Scope, *, argv: tuple[str, ...]) -> None:
+        """Judge a path that the shell itself opens or tests: against ``paths`` alone."""
+        case, site = self.case, self.site
+        placed = Placed(effect=ArgEffect(kind=kind, arg=arg), places=place_word(arg, scope, case, site))
+        shown = placed.shown()
+        if kind is EffectKind.WRITE:
+            case.writes.append(shown.value)
+        found: list[Finding] = []
+        if placed.places:
+            refusal = refused_place(
+                placed.places, site, case, "Reading" if kind is EffectKind.READ else "Writing"
+            )
+            if refusal is not None:
+                found.append(refusal)
+            is_stream = all(place.is_stream for place in placed.places)
+            if (
+                not is_stream
+                and kind is EffectKind.WRITE
+                and any(p.lexical.startswith("/dev/") for p in placed.places)
+            ) and not all(site.write.covers(place) for place in placed.places):
+                found.append(
+                    Finding(
+                        verdict=max(case.policy.document.defaults.decision, Verdict.ASK),
+                        code=ReasonCode.REDIRECT,
+                        message=f"Writing to the device {shown.value} is not granted.",
+                        hint=f"Add `{shown.value}` to `paths.write`.",
+                    )
+                )
+        if not site.is_absolute_only and (missing := path_uncovered(placed, "paths", site, case)) is not None:
+            found.append(missing)
+        if found or not site.is_absolute_only:
+            case.add(strictest(found or [ALLOWED]), argv=argv, effects=(shown,))
+
+    # ── simple commands ───────────────────────────────────────────────────────────────────────────────────
+
+    def _assigned(
+        self, name: str, values: tuple[str, ...] | None, what: str, *, is_exported: bool, free: Many[str] = ()
+    ) -> None:
+        finding = judge_variable(
+            name,
+            values,
+            self.case,
+            is_exported=is_exported,
+            free=free,
+            is_absolute_only=self.site.is_absolute_only,
+        )
+        if finding.verdict is not Verdict.ALLOW:
+            self.case.add(finding, argv=(what,))
+
+    def _simple(self, node: tree.Simple, scope: Scope) -> Outcome:
+        for word in node.words:
+            scope = self._inside(word, scope)
+        for redirect in node.redirects:
+            self._redirect(redirect, scope)
+        if not node.words:
+            return _same(self._assign_all(node, scope))
+        alternatives = self._alternatives(node.words, scope)
+        judged = [judge_argv(argv, scope, self.case, self.site, depth=self.depth) for argv in alternatives]
+        findings = [each.finding for each in judged]
+        finding = strictest(findings)
+        shown = judged[findings.index(finding)]
+        argv = alternatives[findings.index(finding)]
+        self.case.add(
+            finding,
+            argv=tuple(arg.text for arg in argv),
+            program=argv[0].text if argv else "",
+            effects=shown.effects,
+        )
+        free: tuple[str, ...] = ()
+        if finding.by is not None and finding.by.element.env is not None:
+            free = finding.by.element.env
+        for assignment in node.assignments:
+            scope = self._inside(assignment.value, scope)
+            values = self._values(assignment, scope)
+            self._assigned(assignment.name, values, f"{assignment.name}=", is_exported=True, free=free)
+        scope = scope.forget(assignment.name for assignment in node.assignments)
+        return self._after(alternatives, scope)
+
+    def _alternatives(self, words: tuple[tree.Word, ...], scope: Scope) -> list[tuple[Arg, ...]]:
+        """Every argv that the words may become."""
+        choices = [self._args(word, scope) for word in words]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if count == 1:
+            return [tuple(choice[0] for choice in choices)]
+        if count > _MAX_ALTERNATIVES:
+            return [tuple(to_arg(word)[0] for word in words)]
+        return [tuple(argv) for argv in product(*choices)]
+
+    def _values(self, assignment: tree.Assignment, scope: Scope) -> tuple[str, ...] | None:
+        # An assigned value is neither split nor globbed: judge the word as if it were quoted.
+        parts = tuple(
+            replace(part, quoted=True)
+            if isinstance(part, tree.Parameter | tree.Literal)
+            else tree.Literal(part.text, quoted=True)
+            if isinstance(part, tree.Glob)
+            else part
+            for part in assignment.value.parts
+        )
+        if not parts:
+            values: tuple[str, ...] | None = ("",)
+        else:
+            args = to_arg(tree.Word(parts), scope.variables)
+            is_known = all(arg.is_static and not arg.is_home for arg in args)
+            values = tuple(dict.fromkeys(arg.text for arg in args)) if is_known else None
+        if assignment.operator == "+=" and values is not None:
+            before = scope.variables.get(assignment.name)
+            if before is None or len(before) * len(values) > MAX_VALUES:
+                return None
+            values = tuple(head + tail for head in before for tail in values)
+        return values
+
+    def _assign_all(self, node: tree.Simple, scope: Scope) -> Scope:
+        for assignment in node.assignments:
+            scope = self._inside(assignment.value, scope)
+            values = self._values(assignment, scope)
+            self._assigned(
+                assignment.name, values, f"{assignment.name}{assignment.operator}", is_exported=False
+            )
+            scope = scope.assign(assignment.name, values if self.case.tracks_variables else None)
+        return scope
+
+    def _after(self, alternatives: list[tuple[Arg, ...]], scope: Scope) -> Outcome:
+        """What the command did to the shell itself."""
+        outcome: Outcome | None = None
+        for argv in alternatives:
+            ok, bad = self._after_one(argv, scope)
+            outcome = (
+                Outcome(ok=ok, bad=bad)
+                if outcome is None
+                else Outcome(ok=outcome.ok.join(ok), bad=outcome.bad.join(bad))
+            )
+        return outcome if outcome is not None else _same(scope)
+
+    def _after_one(self, argv: tuple[Arg, ...], scope: Scope) -> tuple[Scope, Scope]:
+        rest = argv
+        while rest and rest[0].is_static and rest[0].text in ("command", "builtin"):
+            rest = rest[1:]
+            while rest and rest[0].is_static and rest[0].text in ("-p", "--"):
+                rest = rest[1:]
+        if not rest:
+            return scope, scope
+        if not rest[0].is_static:
+            blank = Scope(cwds=None)
+            return blank, blank
+        word = rest[0].text
+        if state_builtin(word) is not None:
+            return after_builtin(word, rest[1:], scope, self.case, self.site)
+        if word == "printf" and len(rest) > 1 and rest[1].prefix.startswith("-v"):
+            name = rest[1].text[2:] or (rest[2].text if len(rest) > 2 else "")  # noqa: PLR2004 — printf -v NAME
+            after = scope.forget((name,))
+            return after, after
+        if word == "wait":
+            after = scope.forget(arg.text for arg in rest[1:])
+            return after, after
+        return scope, scope

@@ -1,0 +1,42 @@
+"""How one command ended, as the shell's side knows it; this module is that noun."""
+
+from dataclasses import dataclass
+
+__all__ = ["Completion"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The end of one command.
+
+    Attributes:
+        exit_code: 0-255, 128+n after signal n; None when nobody knows.
+        signal: POSIX name of the signal that ended or stopped it.
+        cwd: the shell's folder afterwards.
+        pipe_status: exit codes of the parts of a pipeline, when there were several.
+        is_timed_out: its time was up and it was interrupted.
+        is_cancelled: the caller interrupted it.
+        interrupted_with: the signals that were used for that, in order.
+        is_shell_replaced: the shell ended and another one took its place.
+        is_state_restored: variables, functions, options and folder were carried over to it.
+        is_lost: the shell is gone and none took its place.
+        stopped_job: what the shell calls the job that stopped itself.
+        background_pids: processes that this command left below the shell.
+        duration_ms: milliseconds from sending to knowing.
+        warnings: sentences for the caller.
+    """
+
+    exit_code: int | None
+    signal: str | None = None
+    cwd: str = ""
+    pipe_status: tuple[int, ...] = ()
+    is_timed_out: bool = False
+    is_cancelled: bool = False
+    interrupted_with: tuple[str, ...] = ()
+    is_shell_replaced: bool = False
+    is_state_restored: bool = False
+    is_lost: bool = False
+    stopped_job: str | None = None
+    background_pids: tuple[int, ...] = ()
+    duration_ms: float = 0.0
+    warnings: tuple[str, ...] = ()

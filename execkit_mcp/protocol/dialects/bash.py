@@ -1,0 +1,221 @@
+r"""What is said to bash, word for word; this module is the bash dialect.
+
+A command is two lines. Line one evaluates the text with its own descriptors and without ours; line two
+reports the end (``R``). Between two lines no state of the parser is open: whatever quote the text leaves
+unterminated ends with the ``eval``.
+
+``\builtin`` defeats aliases; a function named ``builtin`` is met with ``repair`` (POSIX mode finds special
+builtins before functions). ``"${a[@]}"`` in an assignment joins with blanks, whatever IFS is. ``250>&-``
+comes first, so the copy that bash keeps for itself is its first free descriptor from 10 on: there the EXIT
+trap finds a way out even from inside the ``eval``.
+"""
+
+import re
+from dataclasses import dataclass
+
+from execkit_mcp.protocol.framing import Record
+
+__all__ = [
+    "Snapshot",
+    "init",
+    "line_one",
+    "line_two",
+    "query",
+    "quote",
+    "repair",
+    "restore",
+    "rewrap",
+    "take_snapshot",
+]
+
+_B = "\\builtin "
+_RS, _GS = "\\036", "\\035"
+_STATUS_FD = 250
+_SAVED_FD = 10
+_SKIPPED_VARIABLES = re.compile(
+    r"^declare -\S+ (?:PROMPT_COMMAND|TMOUT|PS[0124]|__ek_\w+|BASH_ARGV0)(?:=.*)?\n", re.MULTILINE
+)
+_VARIABLE = re.compile(r"^declare -\S+ ([A-Za-z_]\w*)", re.MULTILINE)
+_SKIPPED_OPTIONS = frozenset(["emacs", "vi", "history", "monitor", "onecmd", "noexec"])
+_SKIPPED_SHOPTS = frozenset(["login_shell", "restricted_shell", "checkjobs"])
+_TRAP = re.compile(r"^trap -- '([^']*(?:'\\''[^']*)*)' (\S+)$", re.MULTILINE)
+_OWN_TRAP = ": __ek_exit;"
+
+
+def quote(text: str) -> str:
+    """``text`` as one single-quoted word."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _begin(nonce: str, kind: str) -> str:
+    return f"{_RS}{nonce}{kind}\\0"
+
+
+def _end(nonce: str) -> str:
+    return f"\\0{_GS}{nonce}\\n"
+
+
+def _dump(nonce: str, kind: str) -> str:
+    parts = (
+        "declare -p",
+        "declare -f",
+        "declare -Fx",
+        "alias -p",
+        "set +o",
+        "shopt -p",
+        "umask -p",
+        "trap -p",
+    )
+    body = f"; {_B}printf '\\0'; ".join(_B + part for part in parts)
+    return f"{_B}printf '{_begin(nonce, kind)}%s\\0' \"${{PWD-}}\"; {body}; {_B}printf '{_end(nonce)}'"
+
+
+def _exit_trap(nonce: str) -> str:
+    return (
+        f"{_OWN_TRAP} __ek_f={_STATUS_FD}; [[ -S /dev/fd/{_STATUS_FD} ]] || __ek_f={_SAVED_FD}; "
+        f"[[ -S /dev/fd/$__ek_f ]] && {{ {_dump(nonce, 'D')}; }} 2>/dev/null >&$__ek_f;"
+    )
+
+
+def init(shell_nonce: str, nonce: str) -> bytes:
+    """The first lines of a shell, up to its first status record."""
+    return (
+        "PS1= PS2= PS4='+ ' PROMPT_COMMAND=\n"
+        f"{_B}unset HISTFILE MAILCHECK TMOUT PROMPT_COMMAND\n"
+        f"{_B}set +o history +H; {_B}shopt -u checkjobs huponexit; {_B}shopt -s checkwinsize\n"
+        f"{_B}trap -- {quote(_exit_trap(shell_nonce))} EXIT\n" + line_two(nonce)
+    ).encode()
+
+
+def line_one(
+    command: str,
+    *,
+    stdin_path: str | None = None,
+    is_tty: bool = False,
+    outputs: tuple[str, str] | None = None,
+    last_code: int = 0,
+) -> bytes:
+    """Deliver ``command``; ``last_code`` is what it will see in ``$?``."""
+    renew = ""
+    if outputs is not None:
+        # without \\builtin: below it, exec undoes its redirections like any other command
+        renew = f"\\exec 251>{quote(outputs[0])} 252>{quote(outputs[1])}\n"
+    status = ""
+    if last_code:
+        status = f"case $- in *e*) ;; *) {_B}. /dev/fd/0 <<<'\\builtin return {last_code}';; esac;"
+    streams = "<&248 >&248 2>&248" if is_tty else f"<{stdin_path or '/dev/null'} >&251 2>&252"
+    text = quote(command + '\n\n{ __ek_p="$? ${PIPESTATUS[@]}"; } 2>&-')
+    return (f"{renew}{status}{_B}eval {text} 250>&- {streams} 248>&- 249<&- 251>&- 252>&-\n").encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def line_two(nonce: str) -> str:
+    """Report the end of what came before."""
+    return (
+        f"{_B}printf '{_begin(nonce, 'R')}%s\\0%s\\0%s{_end(nonce)}' "
+        f'"$?" "${{PWD-}}" "${{__ek_p-}}" >&{_STATUS_FD}\n__ek_p=\n'
+    )
+
+
+def query(nonce: str) -> bytes:
+    """Report the shell's jobs: the process groups of all, the lines of the stopped ones."""
+    return (
+        f"{{ {_B}printf '{_begin(nonce, 'J')}'; {_B}jobs -p; {_B}printf '\\0'; {_B}jobs -s -l; "
+        f"{_B}printf '{_end(nonce)}'; }} >&{_STATUS_FD} 2>/dev/null\n"
+    ).encode()
+
+
+def take_snapshot(shell_nonce: str) -> bytes:
+    """Report the whole state, in a record ``P``."""
+    return f"{{ {_dump(shell_nonce, 'P')}; }} >&{_STATUS_FD} 2>/dev/null\n".encode()
+
+
+def repair(nonce: str) -> bytes:
+    """Undo functions and switches that hide the builtins of these lines, then ask for the status again."""
+    names = "builtin printf eval read trap exec declare enable set unset jobs"
+    return (
+        "\nPOSIXLY_CORRECT=1\n"
+        "\\unset -f builtin command enable\n\\unset PROMPT_COMMAND TMOUT\n\\trap - DEBUG\n\\enable builtin\n"
+        f"{_B}shopt -u extdebug\n{_B}unset -f {names}\n{_B}enable {names}\n{_B}unset POSIXLY_CORRECT\n"
+        + line_two(nonce)
+    ).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The state of a shell, as its own builtins wrote it."""
+
+    cwd: str
+    variables: str
+    functions: str
+    exported_functions: str
+    aliases: str
+    options: str
+    shopts: str
+    umask: str
+    traps: str
+
+    @classmethod
+    def from_record(cls, record: Record) -> "Snapshot | None":
+        """None if the record is not whole."""
+        if len(record.fields) != len(cls.__slots__):
+            return None
+        texts = [field.decode("utf-8", "surrogateescape") for field in record.fields]
+        return cls(**dict(zip(cls.__slots__, texts, strict=True)))
+
+    @property
+    def user_exit_trap(self) -> str | None:
+        """The quoted text of an EXIT trap that a command set; None if there is none."""
+        for text, name in _TRAP.findall(self.traps):
+            if name == "EXIT":
+                user = text.partition("; : __ek_user;")[2] if text.startswith(_OWN_TRAP) else text
+                return user or None
+        return None
+
+    @property
+    def is_exit_trap_ours(self) -> bool:
+        """Whether leaving the shell would still save its state."""
+        return any(name == "EXIT" and text.startswith(_OWN_TRAP) for text, name in _TRAP.findall(self.traps))
+
+
+def rewrap(shell_nonce: str, user_exit_trap: str | None) -> bytes:
+    """Put our EXIT trap before that of the user."""
+    user = "" if user_exit_trap is None else f" : __ek_user;{user_exit_trap}"
+    own = quote(_exit_trap(shell_nonce))
+    return f"{_B}trap -- {own[:-1]}{user}' EXIT\n".encode("utf-8", "surrogateescape")
+
+
+def restore(snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: frozenset[str]) -> bytes:
+    """Make a fresh shell that was started with ``env_names`` what the old one was.
+
+    Assigning a read-only variable of bash's own fails and harms nothing; options come last, so that none of
+    them (``errexit``) acts on the restoring. Never restored: what would read our script (PROMPT_COMMAND,
+    ``set -o vi``).
+    """
+    present = set(_VARIABLE.findall(snapshot.variables))
+    missing = sorted(env_names - present)
+    lines = [f"{_B}cd -- {quote(snapshot.cwd)}"]
+    if missing:
+        lines.append(f"{_B}unset -v {' '.join(missing)}")
+    lines += [
+        _SKIPPED_VARIABLES.sub("", snapshot.variables),
+        snapshot.functions,
+        snapshot.exported_functions,
+        snapshot.umask,
+    ]
+    has_extdebug = "shopt -s extdebug" in snapshot.shopts
+    lines += [
+        f"trap -- '{text}' {name}"
+        for text, name in _TRAP.findall(snapshot.traps)
+        if name != "EXIT" and not (name == "DEBUG" and has_extdebug)
+    ]
+    lines += [line for line in snapshot.shopts.splitlines() if line.split()[-1] not in _SKIPPED_SHOPTS]
+    lines.append(snapshot.aliases)
+    lines += [line for line in snapshot.options.splitlines() if line.split()[-1] not in _SKIPPED_OPTIONS]
+    text = quote("\n".join(lines) + "\n")
+    return (
+        f"{_B}eval {text} >/dev/null 2>&1 </dev/null\n".encode("utf-8", "surrogateescape")
+        + rewrap(shell_nonce, snapshot.user_exit_trap)
+        + line_two(nonce).encode()
+    )

@@ -1,0 +1,180 @@
+# ruff: noqa: E501 - a pattern or a row stands in one piece
+"""Password hashes: what /etc/shadow, htpasswd, databases and frameworks store."""
+
+from execkit_mcp.redaction.shape import ALNUM, BASE64, HEX, TokenShape, fill
+
+HASHES: tuple[TokenShape, ...] = (
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "$1$",
+            "$5$",
+            "$6$",
+            "$apr1$",
+            "$md5$",
+        ),
+        pattern=r"\$(?:1|5|6|apr1|md5)\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./]{1,32}\$[A-Za-z0-9./]{16,100}",
+        source="https://man7.org/linux/man-pages/man5/crypt.5.html",
+        example=(
+            "root:$6$",
+            fill(ALNUM, 16),
+            "$",
+            fill(ALNUM, 86),
+            ":19000:0:99999:7:::",
+        ),
+        counter_example=("echo $1$2",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "$y$",
+            "$gy$",
+            "$7$",
+        ),
+        pattern=r"\$(?:g?y|7)\$[A-Za-z0-9./]{1,40}\$[A-Za-z0-9./]{1,90}\$[A-Za-z0-9./]{20,90}",
+        source="https://man7.org/linux/man-pages/man5/crypt.5.html",
+        example=(
+            "a:$y$j9T$",
+            fill(ALNUM, 22),
+            "$",
+            fill(ALNUM, 43),
+            ":19000:",
+        ),
+        counter_example=("$y$",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "$2a$",
+            "$2b$",
+            "$2x$",
+            "$2y$",
+        ),
+        pattern=r"\$2[abxy]\$\d\d\$[A-Za-z0-9./]{53}",
+        source="https://man7.org/linux/man-pages/man5/crypt.5.html",
+        example=(
+            "user:$2y$05$",
+            fill(ALNUM, 53),
+        ),
+        counter_example=("$2y$05$short",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=("$argon2",),
+        pattern=r"\$argon2(?:id|i|d)\$(?:v=\d+\$)?[a-z0-9=,]{5,60}\$[A-Za-z0-9+/]{8,100}\$[A-Za-z0-9+/]{16,180}",
+        source="https://github.com/P-H-C/phc-string-format",
+        example=(
+            "$argon2id$v=19$m=65536,t=3,p=4$",
+            fill(BASE64, 22),
+            "$",
+            fill(BASE64, 43),
+        ),
+        counter_example=("$argon2id$",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "$pbkdf2",
+            "$scrypt$",
+            "pbkdf2_sha",
+            "pbkdf2:sha",
+            "scrypt:",
+            "bcrypt_sha256$",
+        ),
+        pattern=r"(?:\$pbkdf2[a-z0-9-]{0,12}|\$scrypt|pbkdf2_sha(?:1|256|512)|pbkdf2:sha(?:1|256|512)(?::\d+)?|scrypt(?::\d+){3}|bcrypt_sha256)\$[A-Za-z0-9=,.]{1,40}\$(?:[A-Za-z0-9+/.=]{4,100}\$)?[A-Za-z0-9+/.=]{20,180}",
+        source="https://docs.djangoproject.com/en/stable/topics/auth/passwords/",
+        example=(
+            "pbkdf2_sha256$600000$",
+            fill(ALNUM, 22),
+            "$",
+            fill(BASE64, 43),
+            "=",
+        ),
+        counter_example=("pbkdf2_sha256$600000$",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "{ssha",
+            "{sha}",
+            "{crypt}",
+            "{smd5}",
+            "{pbkdf2",
+        ),
+        pattern=r"\{(?:SSHA(?:256|512)?|SHA|SMD5|CRYPT|PBKDF2[A-Z0-9-]*)\}[A-Za-z0-9+/=.$]{20,200}",
+        source="https://www.openldap.org/doc/admin26/security.html",
+        example=(
+            "userPassword: {SSHA}",
+            fill(BASE64, 38),
+            "==",
+        ),
+        counter_example=("{SSHA}",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "scram-sha-256$",
+            "scram-sha-1$",
+        ),
+        pattern=r"SCRAM-SHA-(?:1|256)\$\d{3,7}:[A-Za-z0-9+/=]{8,60}\$[A-Za-z0-9+/=]{20,60}:[A-Za-z0-9+/=]{20,60}",
+        source="https://www.postgresql.org/docs/current/catalog-pg-authid.html",
+        example=(
+            "SCRAM-SHA-256$4096:",
+            fill(BASE64, 22),
+            "==$",
+            fill(BASE64, 43),
+            "=:",
+            fill(BASE64, 43),
+            "=",
+        ),
+        counter_example=("SCRAM-SHA-256$4096",),
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "$p$",
+            "$h$",
+        ),
+        pattern=r"\$[PH]\$[A-Za-z0-9./]{31}(?![A-Za-z0-9./])",
+        source="https://www.openwall.com/phpass/",
+        example=(
+            "$P$B",
+            fill(ALNUM, 30),
+        ),
+        counter_example=("$P$short",),
+        is_glued=True,
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=("aad3b435b51404ee",),
+        pattern=r"aad3b435b51404eeaad3b435b51404ee:(?P<secret>[a-fA-F0-9]{32})",
+        source="https://learn.microsoft.com/windows-server/security/kerberos/passwords-technical-overview",
+        example=(
+            "admin:500:aad3b435b51404eeaad3b435b51404ee:",
+            fill(HEX, 32),
+            ":::",
+        ),
+        counter_example=("aad3b435b51404eeaad3b435b51404ee",),
+    ),
+    TokenShape(
+        kind="password_hash",
+        keywords=(
+            "mysql_native_password",
+            "caching_sha2_password",
+        ),
+        pattern=r"(?:mysql_native|caching_sha2)_password'?[ \t]{1,4}(?:AS|BY)[ \t]{1,4}'(?P<secret>[^'\n]{4,200})'",
+        source="https://dev.mysql.com/doc/refman/8.4/en/create-user.html",
+        example=(
+            "IDENTIFIED WITH mysql_native_password AS '*",
+            fill(HEX, 40),
+            "'",
+        ),
+        counter_example=("default_authentication_plugin=mysql_native_password",),
+    ),
+)

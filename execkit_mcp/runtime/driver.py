@@ -1,0 +1,492 @@
+"""The one read loop: it joins a channel's bytes to a session's machine; this module is the driver.
+
+    run() ─ RunRequested ─▸ machine ─ actions ─▸ channel ─ bytes, reports, timers ─▸ machine … Finish
+
+Decisions are the machine's. Here is only what needs descriptors: reading, writing without blocking, one
+timer, and who owns output. Standard output and error are read in chunks and passed on at once; when the
+status record arrives everything that was written before it is in the pipes, and is drained. A command that
+leaves processes behind keeps its pair of pipes (their later output goes to its sink), and the shell gets a
+fresh pair for the next command.
+Over 400 lines, because it is the only place that touches descriptors in a session's life.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from typing import Self
+
+from execkit_mcp.errors import CommandInvalid, ExecKitError, SessionBusy, SessionClosed, TransportLost
+from execkit_mcp.model.ports import Clock, Entropy
+from execkit_mcp.protocol import actions as act
+from execkit_mcp.protocol import events as ev
+from execkit_mcp.protocol.completion import Completion
+from execkit_mcp.protocol.machine import ShellMachine, State
+from execkit_mcp.transports.base import Capability, Channel, Role, ShellPlan, ShellReport, Transport
+
+__all__ = ["Driver", "Sink"]
+
+Sink = Callable[[str, bytes], None]
+
+_CHUNK = 1 << 18
+_DRAIN_BYTES = 1 << 18
+_TTY_SETTLE_S = 0.003
+_KEY_RETRY_S = 0.005
+
+
+def _discard(_stream: str, _data: bytes) -> None:
+    """Output that nobody asked for."""
+
+
+class _Outlet:
+    """A pair of output descriptors and the sink that they belong to."""
+
+    __slots__ = ("fds", "is_owned", "sink")
+
+    def __init__(self, fds: dict[str, int], *, is_owned: bool) -> None:
+        self.fds = fds
+        self.is_owned = is_owned
+        self.sink: Sink = _discard
+
+
+class Driver:
+    """One persistent shell session. Use on one event loop; one command at a time."""
+
+    def __init__(self, transport: Transport, plan: ShellPlan, clock: Clock, entropy: Entropy) -> None:
+        self._transport = transport
+        self._plan = plan
+        self._clock = clock
+        self._entropy = entropy
+        self._loop = asyncio.get_running_loop()
+        self._machine = ShellMachine(entropy)
+        self._channel: Channel | None = None
+        self._outlet = _Outlet({}, is_owned=False)
+        self._old_outlets: set[_Outlet] = set()
+        self._fresh_paths: tuple[str, str] | None = None
+        self._are_paths_given = False
+        self._tty_sink: Sink = _discard
+        self._timer: asyncio.TimerHandle | None = None
+        self._unsent = bytearray()
+        self._held_keys = bytearray()
+        self._unsent_keys = bytearray()
+        self._ready: asyncio.Future[None] = self._loop.create_future()
+        self._done: asyncio.Future[Completion] | None = None
+        self._left: frozenset[int] = frozenset()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+        self._actions: dict[type, Callable[..., None]] = {
+            act.WriteScript: self._write,
+            act.ArmTimer: self._arm,
+            act.Finish: self._finish,
+            act.MarkReady: self._mark_ready,
+            act.Probe: self._probe,
+            act.SignalForeground: lambda action: self._must().signal_foreground(action.number),
+            act.SignalShell: lambda action: self._must().signal_shell(action.number),
+            act.EndStrays: self._end_strays,
+            act.Respawn: self._respawn,
+        }
+
+    @classmethod
+    async def open(
+        cls,
+        transport: Transport,
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        clock: Clock,
+        entropy: Entropy,
+        cols: int = 120,
+        rows: int = 40,
+    ) -> Self:
+        """A session whose shell has answered. ``env`` is the whole environment. Raises TransportError."""
+        plan = ShellPlan(env=dict(env), cwd=cwd, cols=cols, rows=rows)
+        driver = cls(transport, plan, clock, entropy)
+        try:
+            driver._attach(await transport.open(plan))
+            await driver._ready
+        except BaseException:
+            await driver.close()
+            raise
+        return driver
+
+    # -- what callers see --------------------------------------------------------------------------
+
+    @property
+    def pid(self) -> int:
+        """The shell's process id; 0 when there is none."""
+        return 0 if self._channel is None else self._channel.pid
+
+    @property
+    def cwd(self) -> str:
+        """The shell's folder."""
+        return self._machine.cwd
+
+    @property
+    def is_open(self) -> bool:
+        """Whether commands can be run."""
+        return not self._is_closed and self._machine.state not in {State.LOST, State.CLOSED}
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a command is running."""
+        return self._done is not None
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the channel can do."""
+        return frozenset() if self._channel is None else self._channel.capabilities
+
+    async def run(
+        self,
+        command: str,
+        *,
+        sink: Sink,
+        stdin: bytes | None = None,
+        tty: bool = False,
+        timeout_s: float | None = None,
+    ) -> Completion:
+        """Run ``command``; ``sink(stream, data)`` gets its output as it comes, at most 256 KiB a call.
+
+        The sink of a command that leaves background processes is called after the return as well.
+        Cancelling the call interrupts the command and waits until it has ended.
+
+        Raises:
+            CommandInvalid: the text holds NUL or cannot be encoded; nothing was sent.
+            SessionBusy: another command is running.
+            SessionClosed: the session was closed or lost.
+        """
+        if "\0" in command:
+            raise CommandInvalid("The command contains a NUL character.", hint="No shell can take one; remove it.")
+        if not self.is_open:
+            raise SessionClosed("The session is closed.", hint="Open a new session.")
+        if self._done is not None:
+            raise SessionBusy("Another command is running in this session.")
+        done: asyncio.Future[Completion] = self._loop.create_future()
+        self._done = done
+        if self._machine.state is State.IDLE:
+            self._drain(self._outlet)
+        self._outlet.sink = self._tty_sink = sink
+        try:
+            path = self._must().put_stdin(stdin) if stdin is not None else None
+            request = ev.RunRequested(command=command, stdin_path=path, is_tty=tty, outputs=self._fresh_paths)
+            self._are_paths_given, self._fresh_paths = self._fresh_paths is not None, None
+            self._receive(request)
+        except BaseException:
+            self._done = None
+            raise
+        alarm = None
+        if timeout_s is not None:
+            alarm = self._loop.call_later(max(timeout_s, 0), self.interrupt, "timeout")
+        try:
+            completion = await self._await_end(done)
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+            self._done = None
+            self._held_keys.clear()
+        if tty:
+            await self._settle_tty()
+        return completion
+
+    async def _await_end(self, done: asyncio.Future[Completion]) -> Completion:
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            if done.done():
+                raise
+            self.interrupt("cancelled")
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(done)
+            raise
+
+    def interrupt(self, reason: str = "cancelled") -> None:
+        """Make the running command end (``timeout`` or ``cancelled``); ``run`` returns then."""
+        if self._done is not None and not self._done.done():
+            self._receive(ev.InterruptRequested(reason=reason))
+
+    def send(self, data: bytes) -> None:
+        """Type ``data`` on the controlling terminal; held back until the shell has read the command."""
+        if not self.is_open:
+            raise SessionClosed("The session is closed.", hint="Open a new session.")
+        self._held_keys += data
+        self._type_keys()
+
+    def _type_keys(self) -> None:
+        """Pass the keys on once the command has begun: before, Ctrl-C would hit our own lines."""
+        if not self._held_keys or self._channel is None:
+            return
+        if self._done is not None and not self._channel.is_inside_command():
+            self._loop.call_later(_KEY_RETRY_S, self._type_keys)
+            return
+        self._unsent_keys += self._held_keys
+        self._held_keys.clear()
+        self._flush(Role.TTY, self._unsent_keys)
+
+    def is_reading_password(self) -> bool:
+        """Whether the running command takes a line from the terminal without showing it."""
+        return self._channel is not None and self._done is not None and self._channel.is_reading_password()
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Set the terminal's size, also for a shell that replaces this one."""
+        self._plan = ShellPlan(env=self._plan.env, cwd=self._plan.cwd, cols=cols, rows=rows)
+        if self._channel is not None:
+            self._channel.resize(cols, rows)
+
+    async def close(self) -> None:
+        """End the shell and everything that was started in it; a running command is lost."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._channel is not None or self._machine.is_busy:
+            self._receive(ev.ChannelLost())
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if not self._ready.done():
+            self._ready.cancel()
+        await self._release()
+        for outlet in tuple(self._old_outlets):
+            self._close_outlet(outlet)
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def _receive(self, event: ev.Event) -> None:
+        for action in self._machine.receive(event, self._clock.monotonic_s()):
+            self._actions[type(action)](action)
+
+    def _must(self) -> Channel:
+        if self._channel is None:
+            raise TransportLost("The session has no shell.")
+        return self._channel
+
+    def _attach(self, channel: Channel) -> None:
+        self._channel = channel
+        fds = channel.fds
+        self._outlet.fds = {"stdout": fds[Role.STDOUT], "stderr": fds[Role.STDERR]}
+        self._loop.add_reader(fds[Role.STATUS], self._read_status)
+        self._loop.add_reader(fds[Role.TTY], self._read_tty)
+        self._watch(self._outlet)
+        self._receive(ev.Opened(env_names=frozenset(self._plan.env)))
+        channel.listen(self._on_report)
+
+    def _watch(self, outlet: _Outlet) -> None:
+        for stream, fd in outlet.fds.items():
+            self._loop.add_reader(fd, self._read_output, outlet, stream, fd)
+
+    def _on_report(self, report: ShellReport) -> None:
+        if report.kind == "stopped":
+            self._receive(ev.ShellStopped())
+            return
+        if self._channel is not None:  # what the shell said and wrote last comes first
+            self._read_status()
+            self._drain(self._outlet)
+        if report.kind == "exited" and report.code is not None:
+            self._receive(ev.ShellExited(code=report.code))
+        else:
+            self._receive(ev.ChannelLost())
+
+    def _read_status(self) -> None:
+        fd = self._must().fds[Role.STATUS]
+        while True:
+            try:
+                data = os.read(fd, _CHUNK)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:  # exec replaced the shell, or it closed the descriptor: its end is reported apart
+                self._loop.remove_reader(fd)
+                return
+            self._receive(ev.StatusBytes(data=data))
+            if len(data) < _CHUNK:
+                return
+
+    def _read_output(self, outlet: _Outlet, stream: str, fd: int) -> None:
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            outlet.sink(stream, data)
+            return
+        self._loop.remove_reader(fd)
+        if outlet.is_owned and outlet in self._old_outlets:
+            os.close(outlet.fds.pop(stream))
+            if not outlet.fds:
+                self._old_outlets.discard(outlet)
+
+    def _drain(self, outlet: _Outlet) -> None:
+        for stream, fd in outlet.fds.items():
+            left = _DRAIN_BYTES
+            while left > 0:
+                try:
+                    data = os.read(fd, left)
+                except OSError:
+                    break
+                if not data:
+                    break
+                outlet.sink(stream, data)
+                left -= len(data)
+
+    def _read_tty(self) -> None:
+        fd = self._must().fds[Role.TTY]
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:  # the slave side is closed
+            self._loop.remove_reader(fd)
+            return
+        if data:
+            self._tty_sink("tty", data)
+        else:
+            self._loop.remove_reader(fd)
+
+    async def _settle_tty(self) -> None:
+        """The kernel moves a terminal's output in the background: let the last of it arrive."""
+        await asyncio.sleep(_TTY_SETTLE_S)
+        if self._channel is not None:
+            self._read_tty()
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def _write(self, action: act.WriteScript) -> None:
+        self._unsent += action.data
+        self._flush(Role.SCRIPT, self._unsent)
+
+    def _flush(self, role: Role, pending: bytearray) -> None:
+        if self._channel is None:
+            pending.clear()
+            return
+        fd = self._channel.fds[role]
+        while pending:
+            try:
+                count = os.write(fd, pending)
+            except BlockingIOError:
+                self._loop.add_writer(fd, self._flush, role, pending)
+                return
+            except OSError:  # the shell is gone, which is reported apart
+                pending.clear()
+                break
+            del pending[:count]
+        self._loop.remove_writer(fd)
+
+    def _arm(self, action: act.ArmTimer) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if action.seconds is not None:
+            self._timer = self._loop.call_later(action.seconds, self._fire)
+
+    def _fire(self) -> None:
+        self._timer = None
+        self._receive(ev.TimerFired())
+
+    def _mark_ready(self, _action: act.MarkReady) -> None:
+        folder = self._must().cwd()
+        if folder is not None:
+            self._machine.cwd = folder
+        if not self._ready.done():
+            self._ready.set_result(None)
+
+    def _probe(self, _action: act.Probe) -> None:
+        channel = self._must()
+        is_waiting, is_inside = channel.is_shell_waiting(), channel.is_inside_command()
+        self._read_status()
+        self._receive(ev.ShellProbed(is_waiting=is_waiting, is_inside=is_inside))
+
+    def _end_strays(self, action: act.EndStrays) -> None:
+        self._must().end_strays(spared=action.spared | self._left)
+
+    def _finish(self, action: act.Finish) -> None:
+        completion = action.completion
+        self._drain(self._outlet)
+        channel = self._channel
+        if channel is not None and not completion.is_lost:
+            folder = channel.cwd()
+            children = channel.children()
+            new = children - self._left
+            self._left = children
+            if folder is not None:
+                self._machine.cwd = folder
+            if self._are_paths_given:
+                self._are_paths_given = False
+                channel.drop_paths()
+            if new:
+                self._renew(channel)
+            if new or folder is not None:
+                completion = _with(completion, folder, new)
+        if not self._ready.done():
+            self._ready.set_exception(TransportLost("The shell did not start."))
+        if self._done is not None and not self._done.done():
+            self._done.set_result(completion)
+
+    def _renew(self, channel: Channel) -> None:
+        fresh = channel.renew_outputs()
+        if fresh is None:
+            return
+        old = self._outlet
+        self._old_outlets.add(old)
+        self._outlet = _Outlet({"stdout": fresh.stdout_fd, "stderr": fresh.stderr_fd}, is_owned=True)
+        self._fresh_paths = (fresh.stdout_path, fresh.stderr_path)
+        self._watch(self._outlet)
+
+    def _respawn(self, action: act.Respawn) -> None:
+        task = self._loop.create_task(self._replace(action.cwd))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _replace(self, cwd: str | None) -> None:
+        await self._release()
+        plan = self._plan
+        if cwd is not None:
+            plan = ShellPlan(env=plan.env, cwd=cwd, cols=plan.cols, rows=plan.rows)
+        try:
+            try:
+                channel = await self._transport.open(plan)
+            except ExecKitError:
+                if plan is self._plan:
+                    raise
+                channel = await self._transport.open(self._plan)  # the folder may be gone
+        except ExecKitError as error:
+            self._receive(ev.OpenFailed(reason=error.message))
+            return
+        self._attach(channel)
+
+    async def _release(self) -> None:
+        """Let go of the channel; what its pipes still hold goes to the sinks first."""
+        self._arm(act.ArmTimer(seconds=None))
+        channel, self._channel = self._channel, None
+        if channel is None:
+            return
+        for role in (Role.STATUS, Role.TTY, Role.SCRIPT):
+            self._loop.remove_reader(channel.fds[role])
+            self._loop.remove_writer(channel.fds[role])
+        outlets = {self._outlet, *self._old_outlets}
+        for outlet in outlets:
+            self._drain(outlet)
+            self._close_outlet(outlet)
+        self._outlet = _Outlet({}, is_owned=False)
+        self._outlet.sink = self._tty_sink
+        self._fresh_paths = None
+        self._left = frozenset()
+        self._unsent.clear()
+        self._unsent_keys.clear()
+        await channel.close()
+
+    def _close_outlet(self, outlet: _Outlet) -> None:
+        for fd in outlet.fds.values():
+            self._loop.remove_reader(fd)
+            if outlet.is_owned:
+                os.close(fd)
+        outlet.fds = {}
+        self._old_outlets.discard(outlet)
+
+
+def _with(completion: Completion, folder: str | None, new: frozenset[int]) -> Completion:
+    values = {name: getattr(completion, name) for name in Completion.__slots__}
+    values["cwd"] = folder or completion.cwd
+    values["background_pids"] = tuple(sorted(new))
+    return Completion(**values)

@@ -1,0 +1,168 @@
+"""One command in one session: its output as it grows, and how it ended."""
+
+import asyncio
+from collections.abc import Mapping
+
+from execkit_mcp.model import Decision, ExecResult, Fence, Status, StreamCount
+from execkit_mcp.output.budget import view
+from execkit_mcp.output.chain import OutputChain
+from execkit_mcp.protocol.completion import Completion
+
+STREAMS = ("stdout", "stderr", "screen")
+
+
+class Exec:
+    """A command that runs or ran; its redacted output stays readable.
+
+    Attributes:
+        exec_id: names it for ``shell_read`` and ``shell_send``.
+        session: the session's name.
+        owner: who asked for it; nobody else may read it.
+        canonical: the text that the shell was given.
+        is_tty: whether it runs on the terminal.
+        completion: how it ended; None while it runs.
+        version: grows with each piece of output and at the end.
+        chains: cleaned, redacted output by stream; for a ``tty`` command ``stdout`` is the terminal.
+    """
+
+    __slots__ = (
+        "_activity", "_done", "canonical", "chains", "completion", "decision", "exec_id", "is_tty", "owner",
+        "session", "started_s", "version",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        exec_id: str,
+        session: str,
+        owner: str,
+        decision: Decision,
+        is_tty: bool,
+        chains: Mapping[str, OutputChain],
+        started_s: float,
+    ) -> None:
+        self.exec_id = exec_id
+        self.session = session
+        self.owner = owner
+        self.decision = decision
+        self.canonical = decision.canonical or ""
+        self.is_tty = is_tty
+        self.chains = dict(chains)
+        self.started_s = started_s
+        self.completion: Completion | None = None
+        self._done = asyncio.Event()
+        self.version = 0
+        self._activity = asyncio.Event()
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        end = self.completion
+        if end is None:
+            return Status.RUNNING
+        if end.is_lost:
+            return Status.LOST
+        if end.is_timed_out:
+            return Status.TIMED_OUT
+        return Status.CANCELLED if end.is_cancelled else Status.COMPLETED
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.completion is None
+
+    def feed(self, stream: str, data: bytes) -> None:
+        """Take bytes of ``stdout``, ``stderr`` or ``tty`` as they come; also from background jobs, later on."""
+        name = "screen" if stream == "tty" else stream
+        self.chains["stdout" if self.is_tty and name == "screen" else name].push(data)
+        self._tick()
+
+    def finish(self, completion: Completion) -> None:
+        """Record how it ended; wakes everyone who waits."""
+        for chain in self.chains.values():
+            chain.settle()
+        self.completion = completion
+        self._done.set()
+        self._tick()
+
+    async def wait(self, timeout_s: float | None) -> bool:
+        """Wait until it ends or ``timeout_s`` seconds pass; True if it has ended."""
+        if self._done.is_set():
+            return True
+        if timeout_s is None:
+            await self._done.wait()
+            return True
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._done.wait()
+        except TimeoutError:
+            return self._done.is_set()
+        return True
+
+    async def activity(self, since: int) -> None:
+        """Wait until ``version`` is no longer ``since``: for more output, or the end."""
+        while self.version == since:
+            self._activity.clear()
+            await self._activity.wait()
+
+    def _tick(self) -> None:
+        self.version += 1
+        self._activity.set()
+
+    def flush(self) -> None:
+        """Decide what is held of every stream, so that what comes later can be told apart."""
+        for chain in self.chains.values():
+            chain.flush()
+
+    def chain(self, stream: str) -> OutputChain:
+        """The output of ``stdout``, ``stderr`` or ``screen``."""
+        return self.chains["stdout" if self.is_tty and stream == "screen" else stream]
+
+    def redactions(self) -> dict[str, int]:
+        """How many secrets of each kind were replaced so far."""
+        total: dict[str, int] = {}
+        for chain in self.chains.values():
+            for kind, count in chain.redactions.items():
+                total[kind] = total.get(kind, 0) + count
+        return total
+
+    def result(
+        self, *, max_output: int, now_s: float, cwd: str, fence: Fence, warnings: tuple[str, ...] = ()
+    ) -> ExecResult:
+        """The ExecResult as it stands now."""
+        end = self.completion
+        texts: dict[str, str] = {}
+        truncated: dict[str, StreamCount] = {}
+        for name in ("stdout", "stderr"):
+            text, count = view(self.chains[name].snapshot(), max_output, exec_id=self.exec_id, stream=name)
+            texts[name] = text
+            if count is not None:
+                truncated[name] = count
+        notes = list(warnings)
+        if end is not None:
+            notes.extend(end.warnings)
+        terminal = self.chains["screen"].snapshot()
+        if not self.is_tty and terminal.total_bytes:
+            notes.append(
+                f"{terminal.total_bytes} bytes were written to the terminal itself;"
+                f" read them with shell_read(exec_id={self.exec_id!r}, stream='screen')"
+            )
+        invalid = self.chains["stdout"].invalid_bytes + self.chains["stderr"].invalid_bytes
+        if invalid:
+            notes.append(f"{invalid} bytes were not valid UTF-8 text and stand as U+FFFD")
+        return ExecResult(
+            status=self.status,
+            exit_code=end.exit_code if end is not None else None,
+            stdout=texts["stdout"],
+            stderr=texts["stderr"],
+            duration_ms=end.duration_ms if end is not None else (now_s - self.started_s) * 1e3,
+            cwd=cwd,
+            session=self.session,
+            exec_id=self.exec_id,
+            signal=end.signal if end is not None else None,
+            truncated=truncated,
+            redactions=self.redactions(),
+            fence=fence,
+            warnings=tuple(notes),
+            pipe_status=end.pipe_status if end is not None and len(end.pipe_status) > 1 else (),
+        )

@@ -1,0 +1,64 @@
+"""What is asked of the runtime: one command, and who asks for it."""
+
+from dataclasses import dataclass, replace
+
+from execkit_mcp.errors import CommandInvalid, CommandTooLarge
+
+MAX_REQUEST_BYTES = 1_048_576
+DEFAULT_SESSION = "main"
+DEFAULT_TARGET = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """One call of ``shell_run``.
+
+    Attributes:
+        command: the agent's text.
+        session: name of an open session, or None for the default one, which is opened if need be.
+        wait_s: seconds to wait for the end; None waits until the end.
+        timeout_s: seconds after which the command is interrupted; None: as the policy says.
+        stdin: text for standard input; None reads ``/dev/null``.
+        tty: run on the session's terminal.
+        max_output: characters a stream that the result keeps.
+        reason: the agent's words to the person who may have to approve.
+        approval_id: an approval obtained earlier for this very command.
+    """
+
+    command: str
+    session: str | None = None
+    wait_s: float | None = 30.0
+    timeout_s: float | None = None
+    stdin: str | None = None
+    tty: bool = False
+    max_output: int = 20_000
+    reason: str = ""
+    approval_id: str | None = None
+
+    def checked(self) -> "RunRequest":
+        """This request, or the error that says what is wrong with its size or characters."""
+        for name, text in (("command", self.command), ("stdin", self.stdin or "")):
+            try:
+                size = len(text.encode("utf-8"))
+            except UnicodeEncodeError as error:
+                raise CommandInvalid(
+                    f"{name} holds a lone surrogate at character {error.start + 1}, which is not text.",
+                    hint="Send valid Unicode.",
+                ) from error
+            if size > MAX_REQUEST_BYTES:
+                raise CommandTooLarge(
+                    f"{name} has {size} bytes; the limit is {MAX_REQUEST_BYTES}.",
+                    hint="Write the data to a file and work on the file.",
+                )
+        if not self.command.strip():
+            raise CommandInvalid("command is empty.", hint="Send the command to run.")
+        if self.tty and self.stdin is not None:
+            raise CommandInvalid(
+                "stdin and tty exclude each other: on a terminal, input is what shell_send types.",
+                hint="Leave out one of them.",
+            )
+        return self
+
+    def approved_by(self, approval_id: str) -> "RunRequest":
+        """The same request, with the approval that it obtained."""
+        return replace(self, approval_id=approval_id)

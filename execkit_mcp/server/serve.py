@@ -1,0 +1,32 @@
+"""``serve`` on stdio: opens the kit, runs the server, ends on end of input, SIGTERM or SIGINT."""
+
+import asyncio
+import signal
+import sys
+
+from execkit_mcp.kit import open_kit
+from execkit_mcp.server.app import build_server
+from execkit_mcp.server.stdio import stdio_streams
+
+
+async def _serve(*, policy: str | None, config: str | None, workspace: str | None, state_dir: str | None) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    async with open_kit(policy=policy, config=config, workspace=workspace, state_dir=state_dir) as kit:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        kit.prewarm()
+        server = build_server(kit)
+        print(f"execkit-mcp: serving on stdio, policy {kit.policy_name}", file=sys.stderr, flush=True)
+        try:
+            async with stdio_streams() as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+        except asyncio.CancelledError:
+            pass  # a signal: close the kit in order
+
+
+def serve_stdio(*, policy: str | None, config: str | None, workspace: str | None, state_dir: str | None) -> int:
+    """Serve one client on standard input and output; returns the exit code."""
+    asyncio.run(_serve(policy=policy, config=config, workspace=workspace, state_dir=state_dir))
+    return 0

@@ -1,0 +1,77 @@
+"""What a tool is: a name, two models, hints, and one coroutine over the kit."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import mcp_types as types
+
+from execkit_mcp.kit import ExecKit
+from execkit_mcp.server.wire import Arguments, Result, input_schema, output_schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: the identity that sessions, execs and approvals belong to."""
+
+    requester: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A tool's answer, complete in both forms.
+
+    Attributes:
+        body: the structured result.
+        text: the same for clients that show only text.
+        is_error: whether the model should treat it as a failure.
+        approval_id: set when a person must decide before the call can go on.
+    """
+
+    body: Mapping[str, object]
+    text: str
+    is_error: bool = False
+    approval_id: str | None = None
+
+    def to_mcp(self) -> types.CallToolResult:
+        """This answer as the SDK wants it."""
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=self.text)],
+            structured_content=dict(self.body),
+            is_error=self.is_error,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """One row of the tool table."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    result: type[Result]
+    call: Callable[[ExecKit, Caller, Any], Awaitable[Reply]]
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+    def to_mcp(self) -> types.Tool:
+        """This tool as the SDK lists it."""
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=input_schema(self.arguments),
+            output_schema=output_schema(self.result),
+            annotations=types.ToolAnnotations(
+                title=self.title,
+                read_only_hint=self.read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent,
+                open_world_hint=self.open_world,
+            ),
+            _meta=dict(self.meta) or None,
+        )

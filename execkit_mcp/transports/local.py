@@ -1,0 +1,486 @@
+"""Shells on this machine, held by a keeper process; this module is the local transport.
+
+One keeper serves all sessions of a process (``keeper.py``); it starts with the first shell or with
+``prewarm()``. The descriptors of a shell are made here and handed to the keeper; the master side of its PTY
+comes back. Script and status are socket pairs, which nobody can open again through ``/proc/PID/fd``;
+standard output and error are pipes, so that ``/dev/stdout`` works. Over 400 lines: link,
+transport and channel share the life of their descriptors.
+"""
+
+import array
+import asyncio
+import contextlib
+import fcntl
+import itertools
+import json
+import os
+import secrets
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import ptyprocess
+
+from execkit_mcp.errors import TransportLost, TransportUnavailable
+from execkit_mcp.transports import keeper
+from execkit_mcp.transports.base import Capability, FreshOutputs, Role, ShellPlan, ShellReport
+
+__all__ = ["LocalChannel", "LocalTransport", "find_bash"]
+
+_TRUSTED_BASH = ("/bin/bash", "/usr/bin/bash")
+_PIPE_BYTES = 1 << 18
+_OPEN_S = 10.0
+_SIOCOUTQ = 0x5411
+_INHERITED = ("LD_LIBRARY_PATH", "PYTHONHOME")
+_CAPABILITIES = frozenset(Capability)
+
+
+def find_bash() -> str:
+    """The path of bash in a trusted folder; raises TransportUnavailable."""
+    for path in _TRUSTED_BASH:
+        if os.access(path, os.X_OK):
+            return path
+    raise TransportUnavailable(
+        "bash was not found at /bin/bash or /usr/bin/bash.",
+        hint="Install bash; local sessions need version 4.4 or later.",
+    )
+
+
+class _Keeper:
+    """The server's end of the link to one keeper process; belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[tuple[int, int]]] = {}
+        self._channels: dict[int, LocalChannel] = {}
+        self._early: dict[int, ShellReport] = {}
+        self.owner = os.getpid()
+        self.folder = Path(tempfile.gettempdir(), f"execkit-{secrets.token_hex(8)}")
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own file under our own interpreter
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    keeper.__file__,
+                    str(theirs.fileno()),
+                    str(self.owner),
+                    str(Path(ptyprocess.__file__).parent.parent),
+                    str(self.folder),
+                ],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/",
+                env={key: os.environ[key] for key in _INHERITED if key in os.environ},
+            )
+        ours.setblocking(False)
+        self._link = ours
+        self._loop.add_reader(ours.fileno(), self._read)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the keeper lives and belongs to this process and loop."""
+        return self._link.fileno() >= 0 and self.owner == os.getpid() and self._loop is asyncio.get_running_loop()
+
+    def _read(self) -> None:
+        while self._link.fileno() >= 0:
+            try:
+                packet, fds, _, _ = socket.recv_fds(self._link, keeper.MAX_PACKET, 4)
+            except BlockingIOError:
+                return
+            except OSError:
+                packet, fds = b"", []
+            if not packet:
+                self._ended()
+                return
+            self._handle(json.loads(packet), fds)
+
+    def _handle(self, message: dict[str, int | str], fds: list[int]) -> None:
+        event = message["event"]
+        if event in {"spawned", "failed"}:
+            answer = self._answers.pop(int(message["id"]), None)
+            if event == "spawned" and answer is not None and not answer.done():
+                answer.set_result((int(message["pid"]), fds[0]))
+                return
+            for fd in fds:
+                os.close(fd)
+            if event == "spawned":  # nobody waits for it any more
+                self.kill(int(message["pid"]))
+            elif answer is not None and not answer.done():
+                answer.set_exception(
+                    TransportUnavailable(
+                        f"The shell could not be started: {message['reason']}.",
+                        hint="Check that the folder exists and that processes and terminals can be created.",
+                    )
+                )
+            return
+        pid = int(message["pid"])
+        report = (
+            ShellReport(kind="stopped") if event == "stop" else ShellReport(kind="exited", code=int(message["code"]))
+        )
+        channel = self._channels.get(pid)
+        if channel is not None:
+            channel.report(report)
+        elif report.kind == "exited":
+            self._early[pid] = report
+            if len(self._early) > 64:  # noqa: PLR2004 - reports of shells that nobody asks for
+                self._early.pop(next(iter(self._early)))
+
+    def _ended(self) -> None:
+        """The keeper is gone, and the kernel has killed its shells."""
+        self._loop.remove_reader(self._link.fileno())
+        self._link.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=0.5)
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(TransportLost("The keeper of local shells ended.", retryable=True))
+        self._answers.clear()
+        for channel in tuple(self._channels.values()):
+            channel.report(ShellReport(kind="lost"))
+        self._channels.clear()
+
+    def _send(self, message: dict[str, int | str], fds: tuple[int, ...] = ()) -> None:
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        try:
+            self._link.sendmsg([json.dumps(message).encode()], ancillary)
+        except OSError as error:
+            raise TransportLost(f"The keeper of local shells is gone ({error}).", retryable=True) from error
+
+    async def spawn(self, spec: dict[str, object], fds: tuple[int, ...]) -> tuple[int, int]:
+        """The pid of a new shell and the master side of its PTY."""
+        number = next(self._ids)
+        answer: asyncio.Future[tuple[int, int]] = self._loop.create_future()
+        self._answers[number] = answer
+        payload = os.memfd_create("spec", os.MFD_CLOEXEC)
+        try:
+            os.write(payload, json.dumps(spec).encode())
+            os.lseek(payload, 0, os.SEEK_SET)
+            self._send({"op": "spawn", "id": number}, (payload, *fds))
+            return await asyncio.wait_for(answer, _OPEN_S)
+        except TimeoutError as error:
+            raise TransportUnavailable("The keeper of local shells did not answer.", retryable=True) from error
+        finally:
+            os.close(payload)
+
+    def adopt(self, channel: "LocalChannel") -> None:
+        """Send the shell's reports to ``channel``."""
+        self._channels[channel.pid] = channel
+        early = self._early.pop(channel.pid, None)
+        if early is not None:
+            channel.report(early)
+
+    def forget(self, pid: int) -> None:
+        """No more reports on ``pid``."""
+        self._channels.pop(pid, None)
+
+    def kill(self, pid: int) -> None:
+        """Have the shell and everything below it killed."""
+        with contextlib.suppress(TransportLost):
+            self._send({"op": "kill", "pid": pid})
+
+    async def close(self) -> None:
+        """End the keeper, which ends everything that it holds."""
+        if self._link.fileno() < 0:
+            return
+        self._loop.remove_reader(self._link.fileno())
+        self._link.close()
+        for channel in tuple(self._channels.values()):
+            channel.report(ShellReport(kind="lost"))
+        self._channels.clear()
+        await asyncio.to_thread(self._process.wait)
+
+
+class LocalTransport:
+    """Shells of this machine and user."""
+
+    name = "local"
+
+    def __init__(self) -> None:
+        self._keeper: _Keeper | None = None
+
+    @property
+    def keeper_pid(self) -> int | None:
+        """The process id of the keeper, when there is one."""
+        return None if self._keeper is None else self._keeper.pid
+
+    def prewarm(self) -> None:
+        """Start the keeper now; ``open`` would do it otherwise. Call on the loop that will open shells."""
+        self._usable_keeper()
+
+    def _usable_keeper(self) -> _Keeper:
+        if self._keeper is None or not self._keeper.is_usable:
+            if not sys.executable:
+                raise TransportUnavailable("This Python does not know its own path (sys.executable is empty).")
+            self._keeper = _Keeper()
+        return self._keeper
+
+    def check(self) -> frozenset[Capability]:
+        """What a local channel can do; raises TransportUnavailable without bash."""
+        find_bash()
+        return _CAPABILITIES
+
+    async def open(self, plan: ShellPlan) -> "LocalChannel":
+        """Start a bash; raises TransportUnavailable or TransportLost."""
+        bash = find_bash()
+        holder = self._usable_keeper()
+        script, shell_script = socket.socketpair()
+        status, shell_status = socket.socketpair()
+        out_r, out_w = os.pipe2(os.O_CLOEXEC)
+        err_r, err_w = os.pipe2(os.O_CLOEXEC)
+        stdin = os.memfd_create("stdin", os.MFD_CLOEXEC)
+        master = -1
+        try:
+            spec: dict[str, object] = {
+                "argv": [bash, "--norc", "--noprofile", "--noediting", "-i"],
+                "env": dict(plan.env),
+                "cwd": plan.cwd,
+                "cols": plan.cols,
+                "rows": plan.rows,
+                "umask": _umask(),
+            }
+            fds = (shell_script.fileno(), shell_status.fileno(), out_w, err_w, stdin)
+            pid, master = await holder.spawn(spec, fds)
+        except BaseException:
+            script.close()
+            status.close()
+            for fd in (out_r, err_r, stdin):
+                os.close(fd)
+            raise
+        finally:
+            shell_script.close()
+            shell_status.close()
+            os.close(out_w)
+            os.close(err_w)
+        os.set_inheritable(master, False)
+        channel = LocalChannel(
+            pid=pid,
+            keeper=holder,
+            fds={
+                Role.SCRIPT: script.detach(),
+                Role.STATUS: status.detach(),
+                Role.STDOUT: out_r,
+                Role.STDERR: err_r,
+                Role.TTY: master,
+            },
+            stdin=stdin,
+        )
+        holder.adopt(channel)
+        return channel
+
+    async def close(self) -> None:
+        """End the keeper and every shell."""
+        if self._keeper is not None:
+            await self._keeper.close()
+            self._keeper = None
+
+
+class LocalChannel:
+    """One bash below the keeper."""
+
+    def __init__(self, *, pid: int, keeper: _Keeper, fds: Mapping[Role, int], stdin: int) -> None:
+        self.pid = pid
+        self.capabilities = _CAPABILITIES
+        self.fds = dict(fds)
+        self._keeper = keeper
+        self._stdin = stdin
+        self._listener: Callable[[ShellReport], None] | None = None
+        self._held: list[ShellReport] = []
+        self._gone = asyncio.get_running_loop().create_future()
+        self._paths: list[str] = []
+        self._is_closed = False
+        self._proc = f"/proc/{pid}"
+        self._children_path = f"/proc/{pid}/task/{pid}/children"
+        for fd in self.fds.values():
+            os.set_blocking(fd, False)
+        for role in (Role.STDOUT, Role.STDERR):
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self.fds[role], fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def listen(self, callback: Callable[[ShellReport], None]) -> None:
+        """Have ``callback`` called for each report, beginning with those that came before."""
+        self._listener = callback
+        held, self._held = self._held, []
+        for report in held:
+            callback(report)
+
+    def report(self, report: ShellReport) -> None:
+        """Called by the keeper's link."""
+        if report.kind != "stopped":
+            self._keeper.forget(self.pid)
+            if not self._gone.done():
+                self._gone.set_result(None)
+        if self._listener is None:
+            self._held.append(report)
+        else:
+            self._listener(report)
+
+    def signal_foreground(self, number: signal.Signals) -> None:
+        """Signal the terminal's foreground group; if that is the shell, interrupt it and signal its work."""
+        if self._state() in "Tt":
+            self.signal_shell(signal.SIGCONT)
+        try:
+            group = os.tcgetpgrp(self.fds[Role.TTY])
+        except OSError:
+            group = 0
+        if group not in {0, self.pid}:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+                os.killpg(group, signal.SIGCONT)
+            if number is signal.SIGINT:
+                return
+        self.signal_shell(signal.SIGINT)
+        for child in self.children():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getpgid(child) == self.pid:
+                    os.kill(child, number)
+
+    def signal_shell(self, number: signal.Signals) -> None:
+        """Signal the shell process."""
+        if not self._gone.done():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, number)
+
+    def _link(self, name: str) -> str:
+        return os.readlink(f"{self._proc}/{name}")  # noqa: PTH115 - a Path costs more than the system call
+
+    def _state(self) -> str:
+        try:
+            return Path(self._proc, "stat").read_bytes().rpartition(b")")[2].split(None, 1)[0].decode()
+        except OSError:
+            return "X"
+
+    def is_shell_waiting(self) -> bool:
+        """Whether descriptor 0 is the script (no command redirects it), all is read and the shell sleeps."""
+        unread = array.array("i", [0])
+        try:
+            fcntl.ioctl(self.fds[Role.SCRIPT], _SIOCOUTQ, unread)
+            is_script = self._link("fd/0").startswith("socket:")
+            group = os.tcgetpgrp(self.fds[Role.TTY])
+        except OSError:
+            return False
+        return is_script and unread[0] == 0 and group == self.pid and self._state() == "S"
+
+    def is_inside_command(self) -> bool:
+        """Whether a command's redirection stands in for the script on descriptor 0."""
+        try:
+            return not self._link("fd/0").startswith("socket:")
+        except OSError:
+            return False
+
+    def cwd(self) -> str | None:
+        """The kernel's answer: what the shell says of itself in PWD can be a lie."""
+        try:
+            return self._link("cwd")
+        except OSError:
+            return None
+
+    def children(self) -> frozenset[int]:
+        """The processes directly below the shell."""
+        try:
+            fd = os.open(self._children_path, os.O_RDONLY)
+            try:
+                text = os.read(fd, 1 << 16)
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            return frozenset(keeper.processes_below(self.pid))
+        except OSError:
+            return frozenset()
+        return frozenset(map(int, text.split())) if text else frozenset()
+
+    def end_strays(self, *, spared: Collection[int]) -> int:
+        """Kill the trees below the shell that neither are nor belong to a spared process or process group."""
+        strays = set()
+        for child in self.children():
+            try:
+                group = os.getpgid(child)
+            except ProcessLookupError:
+                continue
+            if child not in spared and group not in spared:
+                strays.add(child)
+        if strays:
+            keeper.end_trees(strays)
+        return len(strays)
+
+    def put_stdin(self, data: bytes) -> str:
+        """Fill the shell's private memory file; opening the path gives a reader of its own."""
+        os.ftruncate(self._stdin, 0)
+        view, at = memoryview(data), 0
+        while at < len(data):
+            at += os.pwrite(self._stdin, view[at:], at)
+        return f"/dev/fd/{keeper.SHELL_FDS['stdin']}"
+
+    def renew_outputs(self) -> FreshOutputs | None:
+        """Two FIFOs in a private folder; ``drop_paths`` removes them once the shell has opened them."""
+        try:
+            folder = self._keeper.folder
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid != os.geteuid():
+                return None
+            paths = [f"{folder}/{secrets.token_hex(8)}" for _ in range(2)]
+            self._paths += paths
+            fds = []
+            for path in paths:
+                os.mkfifo(path, 0o600)
+                fds.append(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        except OSError:
+            return None
+        return FreshOutputs(stdout_fd=fds[0], stderr_fd=fds[1], stdout_path=paths[0], stderr_path=paths[1])
+
+    def drop_paths(self) -> None:
+        """Remove the FIFOs; the folder goes with the keeper."""
+        for path in self._paths:
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108 - the path is a string for the shell
+        self._paths.clear()
+
+    def is_reading_password(self) -> bool:
+        """Canonical mode without echo: what getpass, sudo and ssh do to the terminal (termios(3))."""
+        try:
+            modes = termios.tcgetattr(self.fds[Role.TTY])[3]
+        except termios.error:
+            return False
+        return bool(modes & termios.ICANON) and not modes & termios.ECHO
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Set the window size; the kernel sends SIGWINCH."""
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self.fds[Role.TTY], termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    async def close(self) -> None:
+        """Have the tree killed, wait (at most 2 s) until the shell is reaped, close the descriptors."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if not self._gone.done():
+            self._keeper.kill(self.pid)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._gone), 2.0)
+        self._keeper.forget(self.pid)
+        self.drop_paths()
+        for fd in {*self.fds.values(), self._stdin}:
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+
+def _umask() -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    return 0o022

@@ -1,0 +1,132 @@
+"""Fixtures that several folders of tests share: a private world, a served client, the corpora."""
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+POLICY = """\
+version: 1
+name: test
+include: [builtin:secrets]
+limits: {time_s: 60, background: allow}
+shell: {state: [cd, export, umask, exit, set, unset, read], env: {set: [GREETING, COLOR]}}
+paths: {write: ["${workspace}/**"]}
+rules:
+  - allow: [ls, cat, head, tail, grep, wc, echo, printf, "true", "false", pwd, sleep, seq, base64, tr, jobs, wait,
+            umask, env, printenv, test, sort, ":"]
+  - {id: signals, allow: [kill], effects: trusted}
+  - {id: code, allow: [python3, bash, sh], effects: trusted}
+  - {id: look, ask: [touch, mkdir], reason: A person looks at this.}
+  - {id: never, deny: [rm], reason: Nothing is deleted here.}
+"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "promise(id): the promise (tests/requirements.py) that a test attacks")
+
+
+@dataclass(kw_only=True)
+class World:
+    """Folders of one test: a workspace, a state folder, a policy file."""
+
+    folder: Path
+    workspace: Path
+    state: Path
+    policy: Path
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        """The variables that a server or command of this world starts with."""
+        return {
+            "PYTHONPATH": str(ROOT),
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "EXECKIT_STATE_DIR": str(self.state),
+            **extra,
+        }
+
+    def serve_command(self, *extra: str) -> list[str]:
+        """The command line of the server."""
+        return [
+            sys.executable, "-m", "execkit_mcp", "serve", "--policy", str(self.policy),
+            "--workspace", str(self.workspace), *extra,
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(POLICY)
+    policy.chmod(0o644)
+    return World(folder=tmp_path, workspace=workspace, state=tmp_path / "state", policy=policy)
+
+
+@dataclass(kw_only=True)
+class Served:
+    """A client connected to a real server process."""
+
+    client: Any
+    questions: list[str] = field(default_factory=list)
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool; the SDK's result."""
+        return await self.client.call_tool(tool, arguments)
+
+    async def run(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """Call shell_run; the structured result."""
+        return (await self.call("shell_run", command=command, **arguments)).structured_content
+
+
+@pytest.fixture
+def serve(world: World) -> Callable[..., Any]:
+    """``async with serve(answer=…, mode=…) as served``: the real server over stdio, and a real client."""
+
+    @asynccontextmanager
+    async def start(answer: str | None = None, mode: str = "auto", **environment: str) -> AsyncIterator[Served]:
+        from mcp import Client
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+        from mcp.types import ElicitResult
+
+        command = world.serve_command()
+        parameters = StdioServerParameters(
+            command=command[0], args=command[1:], env=world.environment(**environment), cwd=world.workspace
+        )
+        served = Served(client=None)
+
+        async def person(_context: Any, question: Any) -> ElicitResult:
+            served.questions.append(question.message)
+            if answer in ("cancel", "decline"):
+                return ElicitResult(action=answer)
+            return ElicitResult(action="accept", content={"decision": answer})
+
+        options = {"elicitation_callback": person} if answer is not None else {}
+        with (world.folder / "server.log").open("a") as log:
+            async with Client(stdio_client(parameters, errlog=log), mode=mode, **options) as client:
+                served.client = client
+                yield served
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Callable[[str], Path]:
+    """Where a corpus lies; the project keeps no copy, so a machine without it says so and skips."""
+
+    def find(name: str) -> Path:
+        folder = Path(os.environ.get("EXECKIT_TEST_DATA", ROOT.parent / "shared" / "data"))
+        path = folder / name
+        if not path.exists():
+            pytest.skip(f"no corpus at {path}: set EXECKIT_TEST_DATA to the folder that holds {name}")
+        return path
+
+    return find

@@ -1,0 +1,43 @@
+"""A decision explains itself, and the examples in a document are run."""
+
+from execkit_mcp.model import Verdict
+from execkit_mcp.policy import Context, compile_policy, explain, judge, run_examples
+from execkit_mcp.policy.document import Element, Example, PathRules, PolicyDocument, Rule
+
+LOOK = Rule(
+    id="look", verdict=Verdict.ALLOW, elements=(Element(program="ls", source="p.yaml:4"),), source="p.yaml:3"
+)
+DOCUMENT = PolicyDocument(name="p", digest="ab" * 32, rules=(LOOK,), paths=PathRules(never=("/etc/shadow",)))
+HERE = Context(cwd="/srv", home="/home/op")
+
+
+def test_an_explanation_shows_canonical_text_parts_rule_and_remedy():
+    policy = compile_policy(DOCUMENT)
+    text = explain(judge("'l's; rm x", policy, HERE), policy)
+    assert "ls" in text
+    assert "rule: look (p.yaml:4)" in text
+    assert "deny" in text
+    assert 'Add to allow: "rm"' in text
+    assert "write(/srv/x)" in text
+
+
+def test_an_explanation_never_carries_control_characters():
+    policy = compile_policy(DOCUMENT)
+    text = explain(judge("ls $'\\e[31m' 'a\u202eb'", policy, HERE), policy)
+    assert all(character == "\n" or character.isprintable() for character in text)
+
+
+def test_examples_that_differ_are_told_with_their_line():
+    tests = (
+        Example(run="ls", expect=Verdict.ALLOW, rule="look", source="p.yaml:9"),
+        Example(run="cat /etc/shadow", expect=Verdict.DENY, because="policy.path_never", source="p.yaml:10"),
+        Example(run="ls", expect=Verdict.DENY, source="p.yaml:11"),
+        Example(run="rm x", expect=Verdict.DENY, because="policy.rule", source="p.yaml:12"),
+        Example(
+            run="cat shadow", expect=Verdict.DENY, because="policy.path_never", cwd="/etc", source="p.yaml:13"
+        ),
+    )
+    document = PolicyDocument(name="p", digest="d", rules=DOCUMENT.rules, paths=DOCUMENT.paths, tests=tests)
+    failures = run_examples(compile_policy(document), HERE)
+    assert [failure.example.source for failure in failures] == ["p.yaml:11", "p.yaml:12"]
+    assert failures[0].message.startswith("p.yaml:11: ")
