@@ -13,7 +13,7 @@ package costs nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from execkit_mcp.model.version import VERSION as __version__
+from execkit_mcp.model.version import VERSION
 
 if TYPE_CHECKING:
     from execkit_mcp.errors import (
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from execkit_mcp.model import Decision, ExecResult, Fence, Status, Verdict
     from execkit_mcp.runtime.sdk_policy import Policy
     from execkit_mcp.sync import Session, create
+
+__version__ = VERSION
 
 _HOME = {
     "ApprovalDenied": "errors",

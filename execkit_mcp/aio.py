@@ -4,7 +4,6 @@ async with aio.create(policy=Policy.default_deny(allow=["ls", "cat"])) as s:
     r = await s.exec("ls")
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from execkit_mcp.approvals.display import describe_request
-from execkit_mcp.errors import ApprovalRequired, Blocked, ExecKitError, TransportUnavailable, TransportUnknown
+from execkit_mcp.errors import ApprovalRequired, Blocked, TransportUnavailable, TransportUnknown
 from execkit_mcp.kit import ExecKit, open_kit
 from execkit_mcp.model import Decision, ExecResult, Status
-from execkit_mcp.runtime.sdk_policy import Policy
 from execkit_mcp.runtime.request import RunRequest
+from execkit_mcp.runtime.sdk_policy import Policy
 
 __all__ = ["Approver", "OutputChunk", "Question", "Session", "create"]
 
@@ -186,7 +184,7 @@ def create(
     config: str | None = None,
     state_dir: str | None = None,
 ) -> _Creation:
-    """Open a session: ``session = await create(…)`` or ``async with create(…) as session``.
+    """Open a session; await what this returns, or use it with ``async with``.
 
     Args:
         target: a declared target, or a URL such as ``local://``.

@@ -14,13 +14,13 @@ from pathlib import Path
 from execkit_mcp.approvals.queue import ApprovalQueue
 from execkit_mcp.audit.writer import AuditLog
 from execkit_mcp.config.settings import Settings, load_settings
-from execkit_mcp.errors import CommandInvalid, SessionNotFound, TransportUnavailable
+from execkit_mcp.errors import CommandInvalid
 from execkit_mcp.model import Clock, Decision, Entropy, ExecResult, Fence
 from execkit_mcp.model.version import VERSION
 from execkit_mcp.policy import CompiledPolicy
 from execkit_mcp.policy.explain import explain
 from execkit_mcp.runtime import reading
-from execkit_mcp.runtime.environment import home_folder, user_name
+from execkit_mcp.runtime.environment import user_name
 from execkit_mcp.runtime.gate import Gate
 from execkit_mcp.runtime.ledger import Ledger
 from execkit_mcp.runtime.opener import Opener
@@ -98,11 +98,10 @@ class ExecKit:
         try:
             while True:
                 is_last, version = not exec_.is_running, exec_.version
-                for stream, offset in offsets.items():
-                    while piece := exec_.chain(stream).retained.read(offset).text:
+                for stream in ("stdout", "stderr"):
+                    while piece := exec_.chain(stream).retained.read(offsets[stream]).text:
+                        offsets[stream] += len(piece.encode())
                         yield stream, piece
-                        offset += len(piece.encode())
-                        offsets[stream] = offset
                 if is_last:
                     return
                 await exec_.activity(version)

@@ -79,6 +79,7 @@ class Stage:
         text = text.replace(str(self.workspace), "~/work").replace(str(self.state), "~/state")
         text = re.sub(r"apr_[0-9a-f]+", "apr_…", text)
         text = re.sub(r"(\[REDACTED:[a-z0-9_.-]+:)[0-9a-f]{6}\]", r"\1……]", text)
+        text = re.sub(r"(……\])[A-Za-z0-9+/=]+", r"\1…", text)
         text = re.sub(r"[A-Za-z0-9+/]{40,}={0,2}", "<base64>", text)
         return text.replace(self.secret, "<the secret>")
 

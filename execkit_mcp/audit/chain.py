@@ -48,7 +48,7 @@ _TAIL_BYTES = len(_HASH_FIELD) + 64 + len(b'"}\n')
 _FIELDS = {"data", "kind", "prev", "seq", "time"}
 
 
-class Broken(Exception):  # noqa: N818 # a finding, not an error of ours
+class Broken(Exception):  # a finding, not an error of ours
     """A line or head that is not what was written; the text says in which way."""
 
 

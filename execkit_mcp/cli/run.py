@@ -7,8 +7,8 @@ _EPILOG = """\
 example:
   execkit-mcp run --policy read-only -- 'grep -c error /var/log/syslog | head'
 
-One word after -- is shell text; several are a program and its words. The exit code is the command's own; 3: denied, or a
-person must approve first; 124: timed out.
+One word after -- is shell text; several are a program and its words. The exit code is the command's own; 3: denied,
+or a person must approve first; 124: timed out.
 """
 
 

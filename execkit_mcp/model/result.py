@@ -57,7 +57,7 @@ class ExecResult:
 
     Attributes:
         status: how it stands; a non-zero exit code is ``completed``.
-        exit_code: 0–255, 128+n after signal n, None when it is not known or nothing ran.
+        exit_code: 0-255, 128+n after signal n, None when it is not known or nothing ran.
         stdout: cleaned, redacted, bounded text.
         stderr: the same for standard error.
         duration_ms: wall-clock milliseconds in the shell.

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - a pattern or a row stands in one piece
+
 """Private keys: the body between BEGIN and END, with or without the END, on many lines or on one.
 
 Theory of operation. After a BEGIN line of a private key come header lines, then body lines: one width,

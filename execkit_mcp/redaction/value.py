@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - a pattern or a row stands in one piece
+
 """Whether the right-hand side of a sensitive name is a secret, or a placeholder, a reference or code."""
 
 import re

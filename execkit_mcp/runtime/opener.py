@@ -83,12 +83,7 @@ class Opener:
         facts = self.facts(name=name, target=target, owner=owner)
         if facts.transport != "local":
             create_transport(facts.transport)  # raises: only local ones can be opened
-        folder = Path(cwd).expanduser() if cwd is not None else Path(facts.workspace)
-        folder = Path(facts.workspace, folder)
-        if not folder.is_dir():
-            raise CommandInvalid(
-                f"The folder {str(folder)!r} does not exist.", hint="Leave cwd out, or name a folder that is there."
-            )
+        folder = _starting_folder(cwd, facts)
         document = facts.policy.document
         variables = session_variables(
             session=name, folders=document.program_folders, forced=session_environment(document)
@@ -96,7 +91,7 @@ class Opener:
         driver = await Driver.open(
             self._transport,
             env=variables,
-            cwd=str(folder),
+            cwd=folder,
             clock=self._clock,
             entropy=self._entropy,
             cols=cols,
@@ -129,3 +124,16 @@ class Opener:
     async def aclose(self) -> None:
         """End what all sessions shared."""
         await self._transport.close()
+
+
+def _starting_folder(cwd: str | None, facts: SessionFacts) -> str:
+    """The absolute folder that a session starts in: what was asked for (``~`` is home), else the workspace."""
+    asked = Path(cwd or ".")
+    if asked.parts[:1] == ("~",):
+        asked = Path(facts.home, *asked.parts[1:])
+    folder = Path(facts.workspace, asked)
+    if not folder.is_dir():
+        raise CommandInvalid(
+            f"The folder {str(folder)!r} does not exist.", hint="Leave cwd out, or name a folder that is there."
+        )
+    return str(folder)

@@ -135,7 +135,7 @@ async def send(request: SendRequest, exec_: Exec, session: Session) -> Reading:
 
 
 async def wait_for(exec_: Exec, stream: Stream, pattern: str | None, *, wait_s: float, after: int) -> None:
-    """Wait until the exec ends, ``pattern`` matches text beyond the byte offset ``after``, or ``wait_s`` seconds pass."""
+    """Wait until the exec ends, ``pattern`` matches beyond the byte offset ``after``, or ``wait_s`` seconds pass."""
     if wait_s <= 0:
         return
     if pattern is None:

@@ -17,7 +17,7 @@ _INLINE = "Policy.default_deny"
 
 
 class Policy:
-    """A policy: a shipped one or a file (``load``), or lists of what is allowed, asked and denied (``default_deny``)."""
+    """A policy: a shipped one or a file (``load``), or lists of what is allowed, asked, denied (``default_deny``)."""
 
     def __init__(self, compiled: CompiledPolicy) -> None:
         self._compiled = compiled

@@ -7,7 +7,7 @@ from execkit_mcp.transports.registry import create_transport
 
 
 def describe_targets(settings: Settings) -> list[dict[str, object]]:
-    """One row a declared target: name, transport, policy, whether it is available (else why not), capabilities, fence."""
+    """One row a declared target: name, transport, policy, available or why not, capabilities, fence."""
     rows: list[dict[str, object]] = []
     for name, target in settings.targets.items():
         row: dict[str, object] = {

@@ -2,8 +2,7 @@
 
 import sys
 import traceback
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -14,10 +13,13 @@ from pydantic import ValidationError
 
 from execkit_mcp.errors import CommandInvalid, ExecKitError
 from execkit_mcp.kit import ExecKit
+from execkit_mcp.model.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 from execkit_mcp.server import elicitation
 from execkit_mcp.server.errors import error_result, internal, invalid_arguments
 from execkit_mcp.server.tools import TOOLS, Caller, Reply, ToolSpec
-from execkit_mcp.model.version import VERSION
 
 NAME: Final = "execkit-mcp"
 

@@ -9,8 +9,8 @@ from execkit_mcp.model import ExecResult, Status
 
 def _counts(result: ExecResult) -> list[str]:
     return [
-        f"{name}: {count.omitted_bytes} of {count.total_bytes} bytes ({count.omitted_lines} of {count.total_lines} lines)"
-        f" left out, read them with shell_read(exec_id={result.exec_id!r}, stream={name!r})"
+        f"{name}: {count.omitted_bytes} of {count.total_bytes} bytes, {count.omitted_lines} of {count.total_lines}"
+        f" lines left out; shell_read(exec_id={result.exec_id!r}, stream={name!r}) reads them"
         for name, count in result.truncated.items()
     ]
 
@@ -65,8 +65,8 @@ def text_of_read(body: dict[str, object]) -> str:
     """A reading as text."""
     code = body.get("exit_code")
     facts = [
-        f"{body['stream']} {body['offset']}–{body['next_offset']} of {body['total_bytes']} bytes,"
-        f" {body['total_lines']} lines",
+        f"{body['stream']}: bytes {body['offset']} to {body['next_offset']} of {body['total_bytes']}",
+        f"{body['total_lines']} lines",
         str(body["status"]) + (f", exit {code}" if code is not None else ""),
         "end" if body["eof"] else f"more: offset={body['next_offset']}",
     ]

@@ -18,7 +18,8 @@ async def _serve(*, policy: str | None, config: str | None, workspace: str | Non
             loop.add_signal_handler(number, task.cancel)
         kit.prewarm()
         server = build_server(kit)
-        print(f"execkit-mcp: serving on stdio, policy {kit.policy_name}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"execkit-mcp: serving on stdio, policy {kit.policy_name}\n")
+        sys.stderr.flush()
         try:
             async with stdio_streams() as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())

@@ -138,9 +138,7 @@ async def test_a_waiting_call_wakes_when_another_process_answers(desk):
     waiting = asyncio.create_task(wait_for_answer(desk.queue, asked.id, timeout_s=10))
     await asyncio.sleep(0)
     other = open_database(desk.folder)
-    ApprovalQueue(other, clock=desk.clock, entropy=desk.entropy).decide(
-        asked.id, approve=True, by=Channel.CLI
-    )
+    ApprovalQueue(other, clock=desk.clock, entropy=desk.entropy).decide(asked.id, approve=True, by=Channel.CLI)
     other.close()
     found = await asyncio.wait_for(waiting, 5)
     assert found.state is State.APPROVED

@@ -72,9 +72,7 @@ def test_what_is_only_shown_is_not_bound():
 
 @given(values=BINDINGS, reason=TEXT)
 def test_a_request_survives_storage(values, reason):
-    request = replace(
-        bound(values), agent_reason=reason, effects=("a", "b"), hazards=(hazard(Severity.HIGH),)
-    )
+    request = replace(bound(values), agent_reason=reason, effects=("a", "b"), hazards=(hazard(Severity.HIGH),))
     assert request.dumps().isascii()
     assert ApprovalRequest.loads(request.dumps()) == request
 
@@ -136,6 +134,4 @@ def test_a_request_is_made_from_a_decision():
     assert request.effects == ("write(/srv/build)",)
     assert (request.created_s, request.expires_s, request.channel) == (10.0, 70.0, "out_of_band")
     with pytest.raises(ValueError, match="did not parse"):
-        ApprovalRequest.from_decision(
-            replace(decision, canonical=None), target="", cwd="", requester="", now_s=0
-        )
+        ApprovalRequest.from_decision(replace(decision, canonical=None), target="", cwd="", requester="", now_s=0)

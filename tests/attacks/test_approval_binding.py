@@ -14,6 +14,8 @@ from execkit_mcp.storage import open_database
 from execkit_mcp.storage.sqlite import FILE_NAME
 from execkit_mcp.testing import FakeClock, FakeEntropy
 
+pytestmark = pytest.mark.promise("P4")
+
 NOW = 1_800_000_000.0
 SEEN = ApprovalRequest(
     canonical="rm -r build",

@@ -17,6 +17,8 @@ from execkit_mcp.errors import (
 )
 from execkit_mcp.testing import FakeClock, FakeEntropy
 
+pytestmark = pytest.mark.promise("P6")
+
 
 def open_log(folder):
     return AuditLog.open(folder, clock=FakeClock(), entropy=FakeEntropy())

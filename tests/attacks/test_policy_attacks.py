@@ -10,6 +10,8 @@ from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, judge, run_examples
 from execkit_mcp.runtime.policies import load_policy
 
+pytestmark = pytest.mark.promise("P2")
+
 HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
 SHIPPED = ("read-only", "locked", "workstation")
 DATA = Path(__file__).parents[3] / "shared" / "data" / "policy"
@@ -95,9 +97,7 @@ def test_each_shipped_policy_passes_its_own_tests_and_has_fifteen_of_them(polici
 def test_read_only_allows_no_attack_that_is_not_on_the_list(policies):
     policy = policies["read-only"]
     allowed = {
-        row["id"]
-        for row in rows("attacks.jsonl")
-        if judge(row["command"], policy, HERE).verdict is Verdict.ALLOW
+        row["id"] for row in rows("attacks.jsonl") if judge(row["command"], policy, HERE).verdict is Verdict.ALLOW
     }
     assert allowed <= HARMLESS.keys(), sorted(allowed - HARMLESS.keys())
 

@@ -9,6 +9,8 @@ from execkit_mcp.output import OutputChain, view
 from execkit_mcp.redaction import KnownValue, Redactor
 from execkit_mcp.redaction.shape import ALNUM, BASE64, assemble, fill
 
+pytestmark = pytest.mark.promise("P3")
+
 SECRET = "Zq8" + assemble((fill(ALNUM, 24),), "attack") + "w3"
 TOKEN = "gh" + "p_" + assemble((fill(ALNUM, 36),), "attack")
 
@@ -131,9 +133,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(
-    "text", HOSTILE, ids=[text[:12].encode("unicode_escape").decode() for text in HOSTILE]
-)
+@pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].encode("unicode_escape").decode() for text in HOSTILE])
 def test_p3_no_line_makes_the_redactor_slow(text: str):
     start = time.perf_counter()
     shown((text + "\n").encode())

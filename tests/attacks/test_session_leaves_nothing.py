@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.promise("P5")
+
 _SERVER = """
 import asyncio, secrets, sys, time
 from execkit_mcp.runtime.driver import Driver

@@ -9,6 +9,8 @@ import pytest
 from execkit_mcp.runtime.driver import Driver
 from execkit_mcp.transports.local import LocalTransport
 
+pytestmark = pytest.mark.promise("P5")
+
 
 class _Clock:
     monotonic_s = staticmethod(time.monotonic)

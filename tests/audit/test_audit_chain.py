@@ -123,11 +123,7 @@ def test_a_whole_segment_cut_from_the_end_is_found():
 def test_a_segment_cut_from_the_front_or_the_middle_is_found():
     segments, head = build(entries=12)
     for gone in range(3):
-        files = [
-            Segment(name=str(n), number=n, lines=lines)
-            for n, lines in enumerate(segments, 1)
-            if n != gone + 1
-        ]
+        files = [Segment(name=str(n), number=n, lines=lines) for n, lines in enumerate(segments, 1) if n != gone + 1]
         assert not verify(files, head).is_intact
 
 
@@ -191,17 +187,13 @@ def test_an_entry_that_the_head_does_not_count_yet_is_noted():
     assert "1 entries stand behind the head" in report.notes[0]
 
 
-@pytest.mark.parametrize(
-    "line", [b"", b"\n", b"{}\n", b"null\n", b'","hash":"' + b"0" * 64 + b'"}\n', b"\xff" * 200]
-)
+@pytest.mark.parametrize("line", [b"", b"\n", b"{}\n", b"null\n", b'","hash":"' + b"0" * 64 + b'"}\n', b"\xff" * 200])
 def test_a_line_that_is_no_entry_is_refused(line):
     with pytest.raises(Broken):
         parse_line(line, None)
 
 
-@pytest.mark.parametrize(
-    "body", [b"{}", b"[1]", b"3", b'{"data":1,"kind":"","prev":"","seq":1,"time":""}', b"\xff}"]
-)
+@pytest.mark.parametrize("body", [b"{}", b"[1]", b"3", b'{"data":1,"kind":"","prev":"","seq":1,"time":""}', b"\xff}"])
 def test_a_rightly_hashed_line_that_is_no_entry_is_refused(body):
     digest = hashlib.sha256(body[:-1] + b"}").hexdigest().encode()
     with pytest.raises(Broken):

@@ -95,9 +95,7 @@ def test_two_writers_of_one_process_share_a_log(log, tmp_path):
 
 
 def test_threads_share_a_log(log, tmp_path):
-    threads = [
-        threading.Thread(target=lambda: [log.append("decision", {}) for _ in range(20)]) for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: [log.append("decision", {}) for _ in range(20)]) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

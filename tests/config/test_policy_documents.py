@@ -245,8 +245,7 @@ def test_an_included_denial_and_the_stricter_scalar_hold(write):
     )
     document = load_document(
         write(
-            HEAD
-            + "include: [./base.yaml]\ndefaults: {decision: ask, unresolved: ask}\nlimits: {time_s: 60}\n"
+            HEAD + "include: [./base.yaml]\ndefaults: {decision: ask, unresolved: ask}\nlimits: {time_s: 60}\n"
             "paths: {never: [/mine/**], write: [/b/**]}\nrules: [{id: rm, allow: [rm]}]\n"
         )
     )
@@ -273,9 +272,7 @@ def test_mistakes_of_an_included_file_are_reported_at_their_own_place(write):
     other = write("version: 1\nname: other\nrulse: []\n", "other.yaml")
     with pytest.raises(PolicyInvalid) as caught:
         load_document(write(HEAD + "include: [./other.yaml]\nnope: 1\n"))
-    assert (
-        f"{other}:3:1" not in caught.value.message
-    )  # the first file is broken, so its includes are not followed
+    assert f"{other}:3:1" not in caught.value.message  # the first file is broken, so its includes are not followed
     with pytest.raises(PolicyInvalid) as caught:
         load_document(write(HEAD + "include: [./other.yaml]\n"))
     assert f'{other}:3:1: unknown key "rulse"' in caught.value.message
@@ -303,9 +300,7 @@ def test_a_file_included_twice_counts_once(write):
 
 
 def test_one_forced_variable_with_two_values_is_refused(write):
-    with pytest.raises(
-        PolicyInvalid, match=r'shell\.env\.force\.PAGER: "less" here, but "cat" in builtin:base'
-    ):
+    with pytest.raises(PolicyInvalid, match=r'shell\.env\.force\.PAGER: "less" here, but "cat" in builtin:base'):
         load_document(write(HEAD + "include: [builtin:base]\nshell: {env: {force: {PAGER: less}}}\n"))
 
 

@@ -1,4 +1,4 @@
-"""The README cannot rot: its transcript, policy, Python, commands and lists are checked against what the program does."""
+"""The README cannot rot: transcript, policy, Python, commands and lists are checked against the program."""
 
 import re
 import subprocess

@@ -107,9 +107,7 @@ def test_a_line_longer_than_the_budget_is_cut_and_counted_once():
     text, count = view(filled("x" * 100_000, step=5000), 1000)
     assert count is not None
     assert (count.total_lines, count.omitted_lines) == (1, 0)
-    assert (
-        count.omitted_bytes + text.count("x") - text.split("[...")[1].split("...]")[0].count("x") == 100_000
-    )
+    assert count.omitted_bytes + text.count("x") - text.split("[...")[1].split("...]")[0].count("x") == 100_000
 
 
 def test_the_marker_names_the_exec_and_the_offset():

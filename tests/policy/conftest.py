@@ -18,9 +18,7 @@ def decide() -> Callable[..., Decision]:
 
     def run(text: str, *, context: Context | None = None, **fields: object) -> Decision:
         rules = [
-            Rule(
-                id=name, verdict=Verdict.from_word(name), elements=tuple(map(_element, fields.pop(name, ())))
-            )
+            Rule(id=name, verdict=Verdict.from_word(name), elements=tuple(map(_element, fields.pop(name, ()))))
             for name in ("allow", "ask", "deny")
         ]
         rules += list(fields.pop("rules", ()))

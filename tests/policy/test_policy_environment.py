@@ -68,9 +68,7 @@ def test_a_session_has_no_pager_and_no_git_configuration_that_runs_something():
     forced = session_environment(document)
     assert (forced["PAGER"], forced["X"], forced["GIT_PAGER"]) == ("less", "y", "cat")
     count = int(forced["GIT_CONFIG_COUNT"])
-    settings = {
-        forced[f"GIT_CONFIG_KEY_{index}"]: forced[f"GIT_CONFIG_VALUE_{index}"] for index in range(count)
-    }
+    settings = {forced[f"GIT_CONFIG_KEY_{index}"]: forced[f"GIT_CONFIG_VALUE_{index}"] for index in range(count)}
     assert settings["core.fsmonitor"] == "false"
     assert settings["core.hooksPath"] == "/dev/null"
 

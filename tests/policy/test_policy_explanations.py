@@ -4,9 +4,7 @@ from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, compile_policy, explain, judge, run_examples
 from execkit_mcp.policy.document import Element, Example, PathRules, PolicyDocument, Rule
 
-LOOK = Rule(
-    id="look", verdict=Verdict.ALLOW, elements=(Element(program="ls", source="p.yaml:4"),), source="p.yaml:3"
-)
+LOOK = Rule(id="look", verdict=Verdict.ALLOW, elements=(Element(program="ls", source="p.yaml:4"),), source="p.yaml:3")
 DOCUMENT = PolicyDocument(name="p", digest="ab" * 32, rules=(LOOK,), paths=PathRules(never=("/etc/shadow",)))
 HERE = Context(cwd="/srv", home="/home/op")
 
@@ -33,9 +31,7 @@ def test_examples_that_differ_are_told_with_their_line():
         Example(run="cat /etc/shadow", expect=Verdict.DENY, because="policy.path_never", source="p.yaml:10"),
         Example(run="ls", expect=Verdict.DENY, source="p.yaml:11"),
         Example(run="rm x", expect=Verdict.DENY, because="policy.rule", source="p.yaml:12"),
-        Example(
-            run="cat shadow", expect=Verdict.DENY, because="policy.path_never", cwd="/etc", source="p.yaml:13"
-        ),
+        Example(run="cat shadow", expect=Verdict.DENY, because="policy.path_never", cwd="/etc", source="p.yaml:13"),
     )
     document = PolicyDocument(name="p", digest="d", rules=DOCUMENT.rules, paths=DOCUMENT.paths, tests=tests)
     failures = run_examples(compile_policy(document), HERE)

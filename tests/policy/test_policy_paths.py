@@ -54,9 +54,7 @@ def test_a_recursive_operand_touches_what_lies_below(folder, expected):
     assert touched(folder, is_recursive=True) == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["/proc/99/fd/7", "/dev/fd/9", "/proc/1/cwd/x", "/proc/*/root/etc/x", "*/../x"]
-)
+@pytest.mark.parametrize("text", ["/proc/99/fd/7", "/dev/fd/9", "/proc/1/cwd/x", "/proc/*/root/etc/x", "*/../x"])
 def test_what_cannot_be_told_is_unresolved(text):
     assert locate(text, cwd=CWD, home=HOME, is_glob="*" in text) is None
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - rows of cases read one case a line
 """What an element matches, what its effects cover, and what is absolute."""
 
 import pytest
@@ -21,9 +20,7 @@ TRUSTED = EffectGrants(is_trusted=True)
 
 
 def rule(verdict: str, *elements: Element, **fields: object) -> Rule:
-    return Rule(
-        id=str(fields.pop("id", "r")), verdict=Verdict.from_word(verdict), elements=elements, **fields
-    )
+    return Rule(id=str(fields.pop("id", "r")), verdict=Verdict.from_word(verdict), elements=elements, **fields)
 
 
 def test_a_plain_allow_covers_reading_and_nothing_else(decide):
@@ -44,10 +41,7 @@ def test_granted_writing_stays_below_the_granted_folders(decide):
 
 def test_granted_reading_stays_below_the_granted_folders(decide):
     assert decide("cat /var/log/x", allow=["cat"], read=("/var/log/**",)).verdict is Verdict.ALLOW
-    assert (
-        decide("cat /var/log/../../etc/x", allow=["cat"], read=("/var/log/**",)).reason_code
-        is ReasonCode.PATH_READ
-    )
+    assert decide("cat /var/log/../../etc/x", allow=["cat"], read=("/var/log/**",)).reason_code is ReasonCode.PATH_READ
     assert decide("cat /var/log/*", allow=["cat"], read=("/var/log/**",)).verdict is Verdict.ALLOW
     assert decide("cat /var/*/x", allow=["cat"], read=("/var/log/**",)).reason_code is ReasonCode.PATH_READ
 
@@ -143,10 +137,7 @@ def test_then_gives_the_inner_command_rules_of_its_own(decide):
     assert decide("timeout 5 cat a", rules=[rule("allow", element)]).verdict is Verdict.ALLOW
     assert decide("timeout 5 ls", allow=["ls"], rules=[rule("allow", element)]).verdict is Verdict.DENY
     assert decide("cat a", rules=[rule("allow", element)]).verdict is Verdict.DENY
-    assert (
-        decide("timeout 5 cat /etc/shadow", rules=[rule("allow", element)]).reason_code
-        is ReasonCode.PATH_NEVER
-    )
+    assert decide("timeout 5 cat /etc/shadow", rules=[rule("allow", element)]).reason_code is ReasonCode.PATH_NEVER
     assert decide("timeout 5 cat a", rules=[rule("allow", element)], deny=["cat"]).rule == "deny"
 
 
@@ -160,9 +151,7 @@ def test_an_unmet_fence_falls_to_otherwise(decide):
 
 def test_the_strictest_approval_and_the_shortest_limit_are_told(decide):
     rules = [
-        rule(
-            "ask", Element(program="ls"), id="a", approval=Approval(channel="out_of_band", ttl_s=60), time_s=9
-        ),
+        rule("ask", Element(program="ls"), id="a", approval=Approval(channel="out_of_band", ttl_s=60), time_s=9),
         rule("ask", Element(program="cat"), id="b", approval=Approval(channel="elicit", ttl_s=30), time_s=5),
     ]
     decision = decide("ls; cat a", rules=rules)
@@ -220,25 +209,14 @@ def test_unresolved_may_be_denied_as_well(decide):
 def test_variables_with_known_values_are_judged_value_by_value(decide):
     assert decide("d=/etc; cat $d/hosts", allow=["cat"]).verdict is Verdict.ALLOW
     assert decide("d=/etc; cat $d/shadow", allow=["cat"]).reason_code is ReasonCode.PATH_NEVER
-    assert (
-        decide("for f in hosts shadow; do cat /etc/$f; done", allow=["cat"]).reason_code
-        is ReasonCode.PATH_NEVER
-    )
-    assert (
-        decide("if ls; then d=/tmp; else d=/etc; fi; cat $d/shadow", allow=["cat", "ls"]).verdict
-        is Verdict.DENY
-    )
-    assert (
-        decide("while ls; do cat $d; d=/etc/shadow; done", allow=["cat", "ls"]).verdict is not Verdict.ALLOW
-    )
+    assert decide("for f in hosts shadow; do cat /etc/$f; done", allow=["cat"]).reason_code is ReasonCode.PATH_NEVER
+    assert decide("if ls; then d=/tmp; else d=/etc; fi; cat $d/shadow", allow=["cat", "ls"]).verdict is Verdict.DENY
+    assert decide("while ls; do cat $d; d=/etc/shadow; done", allow=["cat", "ls"]).verdict is not Verdict.ALLOW
     assert decide("(d=/tmp); cat $d", allow=["cat"]).verdict is not Verdict.ALLOW
     assert decide('for f in *.log; do wc -l "$f"; done', allow=["wc"]).verdict is Verdict.ALLOW
     assert decide("for f in *.log; do wc -l $f; done", allow=["wc"]).verdict is not Verdict.ALLOW
     assert decide("_=a; echo /etc/shadow; cat $_", allow=["cat", "echo"]).verdict is not Verdict.ALLOW
-    assert (
-        decide("for _ in a; do echo /etc/shadow; cat $_; done", allow=["cat", "echo"]).verdict
-        is not Verdict.ALLOW
-    )
+    assert decide("for _ in a; do echo /etc/shadow; cat $_; done", allow=["cat", "echo"]).verdict is not Verdict.ALLOW
     assert decide('cat "$HOME/.ssh/id"', allow=["cat"]).reason_code is ReasonCode.PATH_NEVER
 
 

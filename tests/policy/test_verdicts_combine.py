@@ -177,9 +177,7 @@ def test_the_redirect_of_a_compound_command_is_judged(decide, text):
     assert decide(text, allow=["ls"]).reason_code is ReasonCode.PATH_WRITE
 
 
-@pytest.mark.parametrize(
-    "test", ["[[ -e /etc/shadow ]]", "[[ ! -r /etc/shadow ]]", "[[ a -nt /etc/shadow ]]"]
-)
+@pytest.mark.parametrize("test", ["[[ -e /etc/shadow ]]", "[[ ! -r /etc/shadow ]]", "[[ a -nt /etc/shadow ]]"])
 def test_a_file_test_reads(decide, test):
     assert decide(test).reason_code is ReasonCode.PATH_NEVER
 

@@ -125,9 +125,7 @@ def marked_flags():
                 yield name, spelling, flag
 
 
-@pytest.mark.parametrize(
-    ("name", "spelling", "flag"), list(marked_flags()), ids=lambda value: str(value)[:40]
-)
+@pytest.mark.parametrize(("name", "spelling", "flag"), list(marked_flags()), ids=lambda value: str(value)[:40])
 def test_every_flag_with_an_effect_shows_it(name, spelling, flag):
     words = (
         [spelling, "v"]
@@ -144,8 +142,7 @@ def test_every_flag_with_an_effect_shows_it(name, spelling, flag):
 
 def test_a_typical_argv_takes_microseconds():
     argvs = [
-        tuple(map(static, line.split()))
-        for line in ("ls -la /tmp", "grep -rn foo src", "tail -n 5 f", "git status -s")
+        tuple(map(static, line.split())) for line in ("ls -la /tmp", "grep -rn foo src", "tail -n 5 f", "git status -s")
     ]
     for argv in argvs:
         interpret(argv)

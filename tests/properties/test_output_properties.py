@@ -22,9 +22,7 @@ def chunks(data: bytes, sizes: list[int]) -> list[bytes]:
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    st.lists(PIECES, max_size=60), st.lists(st.integers(1, 9), min_size=1, max_size=5), st.binary(max_size=4)
-)
+@given(st.lists(PIECES, max_size=60), st.lists(st.integers(1, 9), min_size=1, max_size=5), st.binary(max_size=4))
 def test_any_split_of_the_bytes_gives_the_same_text(pieces, sizes, noise):
     data = "".join(pieces).encode() + noise
     redactor = Redactor(key=b"k")
@@ -52,9 +50,7 @@ def test_kept_and_omitted_always_add_up(texts, limit, budget):
         retained.append(text)
     everything = "".join(texts)
     assert retained.total_bytes == len(everything.encode())
-    assert retained.total_lines == everything.count("\n") + (
-        bool(everything) and not everything.endswith("\n")
-    )
+    assert retained.total_lines == everything.count("\n") + (bool(everything) and not everything.endswith("\n"))
     text, count = view(retained, budget)
     if count is None:
         assert text == everything
@@ -69,9 +65,7 @@ def test_kept_and_omitted_always_add_up(texts, limit, budget):
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.text(alphabet="aé漢😀\n", max_size=200), st.integers(0, 300), st.integers(0, 900), st.integers(0, 50)
-)
+@given(st.text(alphabet="aé漢😀\n", max_size=200), st.integers(0, 300), st.integers(0, 900), st.integers(0, 50))
 def test_what_is_read_is_what_was_written_there(text, limit, offset, chars):
     retained = RetainedText(limit_bytes=limit)
     for at in range(0, len(text), 11):

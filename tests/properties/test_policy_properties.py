@@ -27,9 +27,7 @@ elements = st.builds(
     program=st.sampled_from([*PROGRAMS, "*", "r*"]),
     flags=st.sampled_from([FlagRules(), FlagRules(any=("-r", "-o")), FlagRules(deny=("-l",))]),
 )
-grants = st.sampled_from(
-    [None, EffectGrants(is_trusted=True), EffectGrants(write="paths"), EffectGrants(exec="none")]
-)
+grants = st.sampled_from([None, EffectGrants(is_trusted=True), EffectGrants(write="paths"), EffectGrants(exec="none")])
 rules = st.builds(
     Rule,
     id=st.sampled_from(["a", "b", "c"]),
@@ -88,9 +86,7 @@ def test_judging_never_raises_and_every_refusal_explains_itself(text):
 @QUIET
 @given(st.lists(rules, max_size=3), commands)
 def test_the_canonical_text_gets_the_same_verdict(some_rules, text):
-    document = PolicyDocument(
-        name="t", digest="d", rules=tuple(some_rules), paths=PathRules(never=("/etc/shadow*",))
-    )
+    document = PolicyDocument(name="t", digest="d", rules=tuple(some_rules), paths=PathRules(never=("/etc/shadow*",)))
     policy = compile_policy(document)
     first = judge(text, policy, HERE)
     assert first.canonical is not None

@@ -27,9 +27,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=14), st.lists(st.integers(1, 40), min_size=1, max_size=5))
 def test_any_split_of_the_text_gives_the_same_output(pieces, sizes):
     text = "".join(pieces)
-    redactor = Redactor(
-        key=b"k", known=[KnownValue(name="a", value=STRONG), KnownValue(name="b", value=WEAK)]
-    )
+    redactor = Redactor(key=b"k", known=[KnownValue(name="a", value=STRONG), KnownValue(name="b", value=WEAK)])
     whole, counts = redactor.text(text)
     stream = redactor.stream()
     out, at, turn = "", 0, 0

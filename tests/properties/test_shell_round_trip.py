@@ -7,9 +7,7 @@ from execkit_mcp.policy.shell import Unparsed, parse, render, tree
 from execkit_mcp.policy.shell.quoting import literal
 
 NAMES = st.sampled_from(["x", "foo", "_a1"])
-TEXTS = st.text(
-    st.sampled_from("ab1-=/.:~*?[]{}!#$'\"\\`;&|<>() \n\té%^,+@\x1b\u202e"), min_size=1, max_size=6
-)
+TEXTS = st.text(st.sampled_from("ab1-=/.:~*?[]{}!#$'\"\\`;&|<>() \n\té%^,+@\x1b\u202e"), min_size=1, max_size=6)
 WORDS_LIKE_SYNTAX = st.sampled_from(
     ["if", "then", "time", "{", "}", "!", "[[", "]]", "a=b", "in", "do", "{}", "[", "]", "-f"]
 )
@@ -28,9 +26,7 @@ def merged(parts: list[tree.Part]) -> tree.Word:
 
 
 def parameters(*, quoted: bool) -> st.SearchStrategy[tree.Part]:
-    plain = st.builds(
-        tree.Parameter, NAMES | st.sampled_from(["1", "12", "@", "#", "?"]), quoted=st.just(quoted)
-    )
+    plain = st.builds(tree.Parameter, NAMES | st.sampled_from(["1", "12", "@", "#", "?"]), quoted=st.just(quoted))
     pattern = st.lists(LITERALS | GLOBS, min_size=1, max_size=3).map(merged)
     stripped = st.builds(
         tree.Parameter, NAMES, st.sampled_from(["#", "##", "%", "%%", "^^"]), pattern, quoted=st.just(quoted)
@@ -47,9 +43,7 @@ def parameters(*, quoted: bool) -> st.SearchStrategy[tree.Part]:
     return plain | stripped | replaced | length
 
 
-def words(
-    sequences: st.SearchStrategy[tree.Sequence] | None, *, is_split: bool
-) -> st.SearchStrategy[tree.Word]:
+def words(sequences: st.SearchStrategy[tree.Sequence] | None, *, is_split: bool) -> st.SearchStrategy[tree.Word]:
     """Words; where nothing is split, every expansion is a quoted one and nothing is a pattern."""
     kinds: list[st.SearchStrategy[tree.Part]] = [LITERALS, parameters(quoted=True)]
     if sequences is not None:
@@ -68,9 +62,7 @@ def words(
 def simples(sequences: st.SearchStrategy[tree.Sequence] | None) -> st.SearchStrategy[tree.Simple]:
     values = words(sequences, is_split=False)
     arguments = words(sequences, is_split=True)
-    programs = LITERALS.filter(lambda part: not part.text.startswith("%")).map(
-        lambda part: tree.Word((part,))
-    )
+    programs = LITERALS.filter(lambda part: not part.text.startswith("%")).map(lambda part: tree.Word((part,)))
     redirects = st.builds(
         tree.Redirect,
         st.sampled_from(["<", ">", ">>", ">|", "<>"]),
@@ -79,9 +71,7 @@ def simples(sequences: st.SearchStrategy[tree.Sequence] | None) -> st.SearchStra
     ) | st.builds(tree.Redirect, st.just("<<<"), values)
     assignments = st.builds(tree.Assignment, NAMES, values, st.sampled_from(["=", "+="]))
     return st.builds(
-        lambda assigned, program, rest, redirected: tree.Simple(
-            tuple(assigned), (program, *rest), tuple(redirected)
-        ),
+        lambda assigned, program, rest, redirected: tree.Simple(tuple(assigned), (program, *rest), tuple(redirected)),
         st.lists(assignments, max_size=2),
         programs,
         st.lists(arguments, max_size=3),

@@ -74,11 +74,7 @@ def test_pgp_and_putty_keys_are_private_keys_too():
         + f"\n{LAST}\n=aB3d\n-----END PGP PRIVATE "
         + "KEY BLOCK-----\n"
     )
-    putty = (
-        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n"
-        + "\n".join(BODY[:2])
-        + "\nPrivate-MAC: 00ff\n"
-    )
+    putty = "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n" + "\n".join(BODY[:2]) + "\nPrivate-MAC: 00ff\n"
     for text in (pgp, putty):
         clean, _ = REDACTOR.text(text)
         assert not any(line in clean for line in BODY), clean

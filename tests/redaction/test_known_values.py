@@ -54,9 +54,7 @@ def test_a_known_value_is_seen_in_every_published_encoding(value: str, form: str
         text = "\x1b[1m".join(value)
     else:
         text = FORMS[form](value)
-    clean, counts = Redactor(key=b"k", known=[KnownValue(name="a", value=value)]).text(
-        f"see: {text}\nnext line\n"
-    )
+    clean, counts = Redactor(key=b"k", known=[KnownValue(name="a", value=value)]).text(f"see: {text}\nnext line\n")
     assert "known" in counts, clean
     assert value.lower() not in clean.lower()
     core = "".join(c for c in text.lower() if not c.isspace())[4:-5]
@@ -71,9 +69,7 @@ def test_each_row_of_the_table_encodes_something(row):
 
 def test_parts_of_a_strong_value_do_not_leak():
     assert is_strong(STRONG)
-    clean, counts = Redactor(key=b"k", known=[KnownValue(name="a", value=STRONG)]).text(
-        f"cut {STRONG[10:24]}\n"
-    )
+    clean, counts = Redactor(key=b"k", known=[KnownValue(name="a", value=STRONG)]).text(f"cut {STRONG[10:24]}\n")
     assert counts == {"known": 1}
     assert STRONG[12:22] not in clean
 

@@ -46,9 +46,7 @@ class Shell:
 @pytest.fixture
 async def shell(tmp_path):
     transport = LocalTransport()
-    driver = await Driver.open(
-        transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy()
-    )
+    driver = await Driver.open(transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy())
     yield Shell(driver, transport)
     await driver.close()
     await transport.close()
@@ -119,9 +117,7 @@ async def test_a_shell_that_ends_is_replaced_and_the_result_says_so(shell, comma
     assert "replaced" in completion.warnings[0]
     assert shell.out["stdout"] == b"before\n"
     assert completion.cwd == "/usr"
-    assert (
-        await shell.says("f; sh -c 'echo $y'; umask; shopt dotglob") == "f5\na b\n0027\ndotglob        \ton\n"
-    )
+    assert await shell.says("f; sh -c 'echo $y'; umask; shopt dotglob") == "f5\na b\n0027\ndotglob        \ton\n"
 
 
 async def test_a_background_job_that_holds_stdout_does_not_hang_and_keeps_its_own_sink(shell, tmp_path):
@@ -222,8 +218,6 @@ async def test_a_killed_keeper_loses_the_session_cleanly_and_the_next_one_opens(
     assert completion.is_lost
     with pytest.raises(SessionClosed):
         await shell.run("true")
-    again = await Driver.open(
-        shell.transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy()
-    )
+    again = await Driver.open(shell.transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy())
     assert again.is_open
     await again.close()

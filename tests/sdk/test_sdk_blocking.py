@@ -59,9 +59,7 @@ def test_a_deny_rule_beats_an_allow_rule(options):
 
 def test_output_streams_as_it_comes(options):
     with create(policy=Policy.default_deny(allow=["echo", "sleep", "seq"]), **options) as s:
-        chunks = []
-        for chunk in s.stream("echo first; sleep 0.3; echo second >&2; seq 1 3"):
-            chunks.append(chunk)
+        chunks = list(s.stream("echo first; sleep 0.3; echo second >&2; seq 1 3"))
         assert "".join(c for c in chunks if c.stream == "stdout") == "first\n1\n2\n3\n"
         assert "".join(c for c in chunks if c.stream == "stderr") == "second\n"
         assert chunks[0] == "first\n"

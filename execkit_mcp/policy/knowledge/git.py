@@ -5,6 +5,8 @@ Only flags whose effect is known are in the tables; any other is a problem.
 git reads configuration that can run programs (fsmonitor, textconv, pager, aliases); that is kept out by the
 environment a policy forces, not by this table. A command that reads the repository reads the folder it is
 started in.
+
+Over 400 lines, because it is the table of one program.
 """
 
 from execkit_mcp.policy.knowledge.reading import Reading

@@ -3,6 +3,8 @@
 Everything that is not in the subset raises Unparsed with the construct named; nothing is skipped or
 guessed. Plainer forms replace richer ones while parsing (``|&`` ``&>`` here-documents, see ``tree``), so
 that the engine judges and the renderer prints few shapes.
+
+Over 400 lines, because the rules of one grammar are read best side by side.
 """
 
 import re

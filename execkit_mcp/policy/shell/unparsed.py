@@ -21,7 +21,7 @@ HOSTILE_CHARACTER = re.compile(
 _HOSTILE_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
-class Unparsed(Exception):  # noqa: N818 - named for the finding, like the classes of execkit_mcp.errors
+class Unparsed(Exception):
     """The text is not in the judged grammar.
 
     Attributes:

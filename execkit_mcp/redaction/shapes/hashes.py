@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - a pattern or a row stands in one piece
+
 """Password hashes: what /etc/shadow, htpasswd, databases and frameworks store."""
 
 from execkit_mcp.redaction.shape import ALNUM, BASE64, HEX, TokenShape, fill

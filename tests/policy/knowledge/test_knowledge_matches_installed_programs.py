@@ -19,9 +19,7 @@ PROSE = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_long_flag_that_help_shows_is_in_the_table(name):
-    run = subprocess.run(
-        [shutil.which(name), "--help"], capture_output=True, text=True, timeout=10, check=False
-    )
+    run = subprocess.run([shutil.which(name), "--help"], capture_output=True, text=True, timeout=10, check=False)
     shown = set(LONG.findall(run.stdout)) - {"--help", "--version"} - PROSE.get(name, set())
     table = flags_of(PROGRAMS[name].flags)
     missing = {flag for flag in shown if flag not in table}

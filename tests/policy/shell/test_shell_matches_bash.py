@@ -4,7 +4,7 @@ Bash runs many texts in one process; every program is the function ``p``, which 
 for the text as typed and for its canonical form, and for static words compared with ``to_arg``.
 """
 
-# ruff: noqa: E501, SIM905 - fragments and the harness are easier to read on one line
+# ruff: noqa: SIM905 - fragments and the harness are easier to read on one line
 
 import json
 import os
@@ -39,9 +39,7 @@ FRAGMENTS = [
     *(
         "$x ${x} \"$x$y\" $'\\n' {a,b} {1..3} {01..3} .. ~/ ~ a= B=~ a:~ =~ [a-c] [!a] [[:alpha:]] \\' \\\\ \\$x"
     ).split(),
-    *(
-        '${x%o*} ${x#f} "${x/o/0}" ${u:-d} $((1+2)) ${#x} $1 $? $# $* "$@" ${x^^} {} a{b,c}d ${u-} é \'\' ""'
-    ).split(),
+    *('${x%o*} ${x#f} "${x/o/0}" ${u:-d} $((1+2)) ${#x} $1 $? $# $* "$@" ${x^^} {} a{b,c}d ${u-} é \'\' ""').split(),
     *("${u:+v} \"${x:+$y}\" ${u:-$y} ${x/'o'/\"$x\"} \\\" $'\\x41' `p` $(p) ${x//o/'q'}").split(),
     *(
         "'a b'",

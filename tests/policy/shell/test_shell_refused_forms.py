@@ -92,9 +92,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "construct", "line", "column"), REFUSED, ids=[repr(row[0]) for row in REFUSED]
-)
+@pytest.mark.parametrize(("text", "construct", "line", "column"), REFUSED, ids=[repr(row[0]) for row in REFUSED])
 def test_a_refused_form_is_named_and_located(text: str, construct: str, line: int, column: int) -> None:
     with pytest.raises(Unparsed) as caught:
         parse(text)

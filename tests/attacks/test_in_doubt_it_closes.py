@@ -1,0 +1,105 @@
+"""P7: what is unclear, unknown or broken is refused, says why, and says what would be allowed."""
+
+import pytest
+
+from execkit_mcp import aio
+from execkit_mcp.audit.writer import AuditLog
+from execkit_mcp.errors import AuditWriteFailed, Blocked
+from execkit_mcp.model import ReasonCode, Verdict
+from execkit_mcp.policy import Context, compile_policy, judge
+from execkit_mcp.policy.document import Element, PolicyDocument, Rule
+from execkit_mcp.runtime.driver import Driver
+from execkit_mcp.runtime.policies import load_policy
+
+pytestmark = pytest.mark.promise("P7")
+
+CONTEXT = Context(cwd="/srv/app", home="/home/op", workspace="/srv/app")
+
+UNCLEAR = [
+    ("coproc cat", ReasonCode.UNPARSED),
+    ("f() { ls; }", ReasonCode.UNPARSED),
+    ("ls $(", ReasonCode.UNPARSED),
+    ("echo 'open", ReasonCode.UNPARSED),
+    ("echo a\x00b", ReasonCode.UNPARSED),
+    ("echo \u202eabc", ReasonCode.UNPARSED),
+    ("no-such-program-at-all", None),
+    ("ls --no-such-flag", ReasonCode.UNKNOWN_FLAG),
+    ("$x -l", ReasonCode.DYNAMIC_WORD),
+    ("echo " + "x" * 70_000, ReasonCode.LIMIT),
+    ("; ".join(["ls"] * 500), ReasonCode.LIMIT),
+    ("(" * 5000, None),
+    ("$(" * 3000 + ")" * 3000, None),
+    ("{a,b}" * 40, None),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), UNCLEAR, ids=lambda value: repr(value)[:30])
+def test_what_is_unclear_is_never_allowed_and_says_why(text, code):
+    decision = judge(text, load_policy("read-only"), CONTEXT)
+    assert decision.verdict > Verdict.ALLOW
+    assert decision.message
+    assert decision.hint
+    if code is not None:
+        assert decision.reason_code is code
+
+
+def test_a_rule_that_breaks_while_judging_counts_as_deny(monkeypatch):
+    from execkit_mcp.policy import programs
+
+    document = PolicyDocument(
+        name="t", digest="0", rules=(Rule(id="r", verdict=Verdict.ALLOW, elements=(Element(program="ls"),)),)
+    )
+    policy = compile_policy(document)
+    assert judge("ls", policy, CONTEXT).verdict is Verdict.ALLOW
+
+    def broken(*_arguments, **_options):
+        raise ZeroDivisionError("a fault of ours")
+
+    monkeypatch.setattr(programs, "interpret", broken)
+    decision = judge("ls", policy, CONTEXT)
+    assert decision.verdict is Verdict.DENY
+    assert decision.warnings
+
+
+async def test_without_a_record_nothing_runs(world, monkeypatch):
+    reached = []
+    run = Driver.run
+
+    async def spy(self, command, **options):
+        reached.append(command)
+        return await run(self, command, **options)
+
+    monkeypatch.setattr(Driver, "run", spy)
+    async with aio.create(
+        policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state)
+    ) as session:
+        await session.exec("echo one")
+
+        def broken(self, kind, data):
+            raise AuditWriteFailed("The disk is full.")
+
+        with monkeypatch.context() as broken_disk:
+            broken_disk.setattr(AuditLog, "append", broken)
+            with pytest.raises(AuditWriteFailed):
+                await session.exec("echo two")
+        assert (await session.exec("echo three")).stdout == "three\n"
+    assert reached == ["echo one", "echo three"]
+
+
+async def test_each_result_says_which_fence_held(world):
+    async with aio.create(
+        policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state)
+    ) as session:
+        assert (await session.exec("echo x")).fence.level == "none"
+
+
+async def test_a_rule_that_requires_a_fence_is_not_met_without_one(world):
+    world.policy.write_text(
+        "version: 1\nname: fenced\nrules:\n  - {id: f, allow: [ls], require: {fence: namespaces}}\n"
+    )
+    async with aio.create(
+        policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state)
+    ) as session:
+        with pytest.raises(Blocked) as caught:
+            await session.exec("ls")
+    assert caught.value.decision.reason_code is ReasonCode.FENCE
