@@ -61,8 +61,7 @@ def describe_request(request: ApprovalRequest) -> str:
     if request.is_tty:
         lines.append(_field("terminal", "yes: the agent can type into it while it runs"))
     lines += [
-        _field("hazard", f"{hazard.id} ({hazard.severity.value}): {hazard.message}")
-        for hazard in request.hazards
+        _field("hazard", f"{hazard.id} ({hazard.severity.value}): {hazard.message}") for hazard in request.hazards
     ]
     effects = [_field("does", effect) for effect in request.effects[:_MAX_EFFECTS]]
     if len(request.effects) > _MAX_EFFECTS:
@@ -79,9 +78,7 @@ def describe_request(request: ApprovalRequest) -> str:
         lines.append(_field("", "The agent says, and nobody has checked it:"))
         lines.append(_field("", f'"{cut}"'))
     if any(is_hidden(c) or is_lookalike(c) for c in request.canonical if c != "\n"):
-        lines.append(
-            "WARNING: the command holds characters that do not show or look like others; see the ⟨marks⟩."
-        )
+        lines.append("WARNING: the command holds characters that do not show or look like others; see the ⟨marks⟩.")
     return "\n".join(lines)
 
 
@@ -116,9 +113,5 @@ def _span(seconds: float) -> str:
         return "0 s"
     minutes, rest = divmod(int(seconds), 60)
     if minutes >= 60:  # noqa: PLR2004 # minutes in an hour
-        return (
-            time.strftime("%H h %M min", time.gmtime(seconds))
-            if minutes < 24 * 60
-            else f"{minutes // 1440} days"
-        )
+        return time.strftime("%H h %M min", time.gmtime(seconds)) if minutes < 24 * 60 else f"{minutes // 1440} days"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -35,9 +35,7 @@ class Stdin:
     def of(cls, text: str) -> Self:
         """The summary of ``text``."""
         data = text.encode("utf-8", "surrogatepass")
-        return cls(
-            sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data), head=text[:SHOWN_STDIN_CHARACTERS]
-        )
+        return cls(sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data), head=text[:SHOWN_STDIN_CHARACTERS])
 
     @property
     def is_whole(self) -> bool:
@@ -125,9 +123,7 @@ class ApprovalRequest:
     @property
     def is_out_of_band_only(self) -> bool:
         """Whether the client's own dialogue may not answer: the policy says so, or a hazard is critical."""
-        return self.channel == "out_of_band" or any(
-            hazard.severity is Severity.CRITICAL for hazard in self.hazards
-        )
+        return self.channel == "out_of_band" or any(hazard.severity is Severity.CRITICAL for hazard in self.hazards)
 
     @property
     def ttl_s(self) -> float:
@@ -204,8 +200,7 @@ class ApprovalRequest:
             policy=PolicyRef(**fields.pop("policy")),
             stdin=None if stdin is None else Stdin(**stdin),
             hazards=tuple(
-                HazardHit(id=hit["id"], severity=Severity(hit["severity"]), message=hit["message"])
-                for hit in hazards
+                HazardHit(id=hit["id"], severity=Severity(hit["severity"]), message=hit["message"]) for hit in hazards
             ),
             effects=tuple(fields.pop("effects")),
             **fields,

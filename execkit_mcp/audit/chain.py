@@ -95,9 +95,7 @@ class Head:
 
     def to_bytes(self, key: bytes | None) -> bytes:
         """The head as it stands in its file: always ``HEAD_BYTES`` long, to be written in one piece."""
-        body = _dumps(
-            {"end": self.end, "hash": self.hash, "log": self.log, "segment": self.segment, "seq": self.seq}
-        )
+        body = _dumps({"end": self.end, "hash": self.hash, "log": self.log, "segment": self.segment, "seq": self.seq})
         line = body[:-1] + b',"mac":"' + _digest(b"head" + body, key).encode() + b'"}'
         return line.ljust(HEAD_BYTES - 1) + b"\n"
 
@@ -281,9 +279,7 @@ class _Walk:
 
     def entry(self, entry: Entry, end: int, torn_before: bytes) -> None:
         if entry.seq != self.seq + 1 or entry.prev != self.hash:
-            raise Broken(
-                f"entry {entry.seq} does not follow entry {self.seq}: one was cut, inserted or swapped"
-            )
+            raise Broken(f"entry {entry.seq} does not follow entry {self.seq}: one was cut, inserted or swapped")
         if self.line == 1:
             self.opening(entry, torn_before)
         self.seq, self.hash = entry.seq, entry.hash
@@ -303,9 +299,7 @@ class _Walk:
         if declared != (len(torn_before), hashlib.sha256(torn_before).hexdigest()):
             raise Broken("the end of the segment before this one was changed after it was closed")
         if torn_before:
-            self.notes.append(
-                f"{self.file} follows a crash: {len(torn_before)} bytes before it were never finished."
-            )
+            self.notes.append(f"{self.file} follows a crash: {len(torn_before)} bytes before it were never finished.")
 
     def finish(self) -> None:
         head = self.head
@@ -317,9 +311,7 @@ class _Walk:
                 f"{self.seq - head.seq} entries stand behind the head: after a crash, or somebody added them."
             )
         if self.torn:
-            self.notes.append(
-                f"{self.file} ends with a torn line of {len(self.torn)} bytes, which a crash cut."
-            )
+            self.notes.append(f"{self.file} ends with a torn line of {len(self.torn)} bytes, which a crash cut.")
 
 
 def _dumps(value: Mapping[str, object]) -> bytes:

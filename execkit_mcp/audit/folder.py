@@ -113,9 +113,7 @@ def verify_folder(folder: Path, *, key: bytes | None = None) -> Report:
 
 def _sizes(folder: Path) -> list[tuple[int, int]]:
     try:
-        return [
-            (number, (folder / segment_name(number)).stat().st_size) for number in segment_numbers(folder)
-        ]
+        return [(number, (folder / segment_name(number)).stat().st_size) for number in segment_numbers(folder)]
     except OSError:
         return []
 

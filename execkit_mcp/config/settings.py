@@ -198,9 +198,7 @@ class _Given:
                 raise ConfigError(f"{origin}: {complaint}", hint="Correct it or leave it out.")
         else:
             stated = self.inside(setting)
-            value, origin = (
-                (stated, self.place(setting)) if isinstance(stated, str) else (default, _FROM_DEFAULT)
-            )
+            value, origin = (stated, self.place(setting)) if isinstance(stated, str) else (default, _FROM_DEFAULT)
             value = _expanded(value, self.environ) if setting in _PATHS else value
         self.origins[setting] = origin
         return value
@@ -230,9 +228,7 @@ def _expanded(path: str, environ: Mapping[str, str]) -> str:
 
 def _settings(given: _Given, environ: Mapping[str, str]) -> Settings:
     state = given.text("state_dir", str(state_dir(environ)))
-    policy = _policy(
-        given.text("policy", DEFAULT_POLICY), given, environ, is_from_file=":" in given.origins["policy"]
-    )
+    policy = _policy(given.text("policy", DEFAULT_POLICY), given, environ, is_from_file=":" in given.origins["policy"])
     targets = _targets(given, environ)
     chosen = given.text("target", DEFAULT_TARGET)
     if chosen not in targets:
@@ -283,15 +279,12 @@ def _targets(given: _Given, environ: Mapping[str, str]) -> dict[str, TargetSetti
             for key, value in _OPTION_DEFAULTS.get(part.transport, {}).items()
         }
         stated = {
-            key: _expanded(value, environ) if isinstance(value, str) else value
-            for key, value in part.options.items()
+            key: _expanded(value, environ) if isinstance(value, str) else value for key, value in part.options.items()
         }
         targets[name] = TargetSettings(
             name=name,
             transport=part.transport,
-            policy=_policy(part.policy, given, environ, is_from_file=True)
-            if part.policy is not None
-            else None,
+            policy=_policy(part.policy, given, environ, is_from_file=True) if part.policy is not None else None,
             cwd=_expanded(part.cwd, environ) if part.cwd is not None else None,
             options={**defaults, **stated},
             origin=str(part.place),

@@ -22,9 +22,7 @@ from execkit_mcp.model.source import Node, Place, Problems, Table
 
 CHANNELS = ("elicit", "out_of_band")
 MAX_SESSIONS = 1000
-_NAME = Text(
-    what="a name (lower case, digits, . _ -)", pattern=r"[a-z0-9][a-z0-9._-]{0,63}", example="prod-1"
-)
+_NAME = Text(what="a name (lower case, digits, . _ -)", pattern=r"[a-z0-9][a-z0-9._-]{0,63}", example="prod-1")
 _SENTENCE = Text(what="text")
 
 
@@ -36,9 +34,7 @@ def _check_folder(text: str) -> str:
 
 FOLDER = Text(what="a folder", example="~/work", check=_check_folder)
 _POLICY = Text(what="a shipped policy or a policy file", example="read-only")
-_HOST = Text(
-    what="a host name or address", pattern=r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?", example="prod-1"
-)
+_HOST = Text(what="a host name or address", pattern=r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?", example="prod-1")
 _USER = Text(what="a user name", pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]*\$?", example="deploy")
 _LABEL = Text(what="a name", pattern=r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", example="web-1")
 
@@ -79,9 +75,7 @@ _OPTIONS: Mapping[str, tuple[Field, ...]] = {
         Field(key="known_hosts", shape=FOLDER, doc="File of known host keys."),
         Field(
             key="fingerprint",
-            shape=Text(
-                what="a fingerprint", pattern=r"SHA256:[A-Za-z0-9+/]{43}=?", example="SHA256:" + "A" * 43
-            ),
+            shape=Text(what="a fingerprint", pattern=r"SHA256:[A-Za-z0-9+/]{43}=?", example="SHA256:" + "A" * 43),
             doc="The host key that is accepted.",
         ),
     ),
@@ -166,9 +160,7 @@ class _TargetsShape:
         targets = self.targets.read(node, problems, label)
         local = targets.get("local") if isinstance(targets, dict) else None
         if local is not None and local.transport != "local" and local.place is not None:
-            problems.add(
-                local.place, f"{label}.local: it has the transport local; give this target another name"
-            )
+            problems.add(local.place, f"{label}.local: it has the transport local; give this target another name")
         return targets
 
     def schema(self) -> JsonSchema:
@@ -185,9 +177,7 @@ def _group(*fields: Field) -> Shape[object]:
     return Record(build=_mapping, fields=fields, what=", ".join(each.key for each in fields))
 
 
-_VARIABLE = Text(
-    what="the name of an environment variable", pattern=r"[A-Za-z_][A-Za-z0-9_]*", example="API_TOKEN"
-)
+_VARIABLE = Text(what="the name of an environment variable", pattern=r"[A-Za-z_][A-Za-z0-9_]*", example="API_TOKEN")
 _FILE = Record(
     build=_mapping,
     what="the configuration",
@@ -216,9 +206,7 @@ _FILE = Record(
                 ),
                 Field(
                     key="ttl_s",
-                    shape=Number(
-                        what="a number of seconds", low=0, high=604_800, is_whole=False, is_low_excluded=True
-                    ),
+                    shape=Number(what="a number of seconds", low=0, high=604_800, is_whole=False, is_low_excluded=True),
                     doc="Seconds after which an unanswered request is a denial.",
                 ),
             ),

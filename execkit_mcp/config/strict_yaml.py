@@ -133,17 +133,13 @@ def _advice(problem: str) -> str:
 
 def _decode(data: bytes, file: str, error: type[ExecKitError]) -> str:
     if len(data) > MAX_BYTES:
-        raise error(
-            f"{file}:1:1: the file is over {MAX_BYTES} bytes; a document of this kind has a few thousand"
-        )
+        raise error(f"{file}:1:1: the file is over {MAX_BYTES} bytes; a document of this kind has a few thousand")
     try:
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except UnicodeDecodeError as broken:
         before = data[: broken.start].decode("utf-8", "replace")
         line, column = _locate(before)
-        raise error(
-            f"{file}:{line}:{column}: not UTF-8 (byte 0x{data[broken.start]:02x}); save it as UTF-8"
-        ) from None
+        raise error(f"{file}:{line}:{column}: not UTF-8 (byte 0x{data[broken.start]:02x}); save it as UTF-8") from None
     text = text.replace("\r\n", "\n")
     hidden = _HIDDEN.search(text)
     if hidden:
@@ -191,9 +187,7 @@ class _Builder:
         if isinstance(event, yaml.DocumentStartEvent):
             self._start_document(event, place)
         elif isinstance(event, yaml.AliasEvent):
-            self.problems.add(
-                place, f'aliases are refused: write the value out, or quote it: "*{event.anchor}"'
-            )
+            self.problems.add(place, f'aliases are refused: write the value out, or quote it: "*{event.anchor}"')
             self._put(Scalar(place=place, value=None, text="", is_quoted=False))
         elif isinstance(event, yaml.NodeEvent):
             self._refuse_properties(event, place)
@@ -211,9 +205,7 @@ class _Builder:
 
     def _refuse_properties(self, event: yaml.NodeEvent, place: Place) -> None:
         if event.anchor is not None:
-            self.problems.add(
-                place, f'anchors are refused: remove &{event.anchor}, or quote it: "&{event.anchor}"'
-            )
+            self.problems.add(place, f'anchors are refused: remove &{event.anchor}, or quote it: "&{event.anchor}"')
         tag = getattr(event, "tag", None)
         if tag is not None:
             short = tag.replace("tag:yaml.org,2002:", "!!")
@@ -222,9 +214,7 @@ class _Builder:
     def _start_node(self, event: yaml.NodeEvent, place: Place) -> None:
         self.nodes += 1
         if len(self.stack) >= MAX_DEPTH or self.nodes > MAX_NODES:
-            self.problems.add(
-                place, f"the document is nested over {MAX_DEPTH} levels or holds over {MAX_NODES} values"
-            )
+            self.problems.add(place, f"the document is nested over {MAX_DEPTH} levels or holds over {MAX_NODES} values")
             self.is_hopeless = True
         elif isinstance(event, yaml.ScalarEvent):
             self._put(self._scalar(event, place))
@@ -235,9 +225,7 @@ class _Builder:
     def _refuse_collection_key(self, place: Place) -> None:
         top = self.stack[-1] if self.stack else None
         if top and top.is_table and top.key is None:
-            self.problems.add(
-                place, "a key must be text, not a list or mapping; quote text that begins with [ or {"
-            )
+            self.problems.add(place, "a key must be text, not a list or mapping; quote text that begins with [ or {")
 
     def _scalar(self, event: yaml.ScalarEvent, place: Place) -> Scalar:
         is_quoted = event.style is not None and event.style != ""
@@ -260,9 +248,7 @@ class _Builder:
             return text
         value: int | float = int(text) if is_integer and len(text) <= _MAX_DIGITS else float(text[:400])
         if len(text) > _MAX_DIGITS or value in (float("inf"), float("-inf")):
-            self.problems.add(
-                place, f"{text[:_MAX_DIGITS]}… is too large for a number; quote it if it is text"
-            )
+            self.problems.add(place, f"{text[:_MAX_DIGITS]}… is too large for a number; quote it if it is text")
         return value
 
     def _put(self, node: Node) -> None:

@@ -31,9 +31,7 @@ def read_trusted(path: Path | str, *, what: str = "configuration file", may_be_s
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except (FileNotFoundError, NotADirectoryError):
-        raise ConfigNotFound(
-            f"There is no {what} {name}.", hint="Check the spelling, or leave it out."
-        ) from None
+        raise ConfigNotFound(f"There is no {what} {name}.", hint="Check the spelling, or leave it out.") from None
     except OSError as error:
         raise ConfigError(f"The {what} {name} cannot be read: {error.strerror}.") from error
     try:

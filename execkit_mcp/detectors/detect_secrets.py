@@ -85,11 +85,7 @@ def _ask(plugin: Any, line: str) -> Iterable[str]:
 
 
 def _has_both(value: str) -> bool:
-    return (
-        any(c.isdigit() for c in value)
-        and any(c.isupper() for c in value)
-        and any(c.islower() for c in value)
-    )
+    return any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
 
 
 def _is_believable(secret: str) -> bool:

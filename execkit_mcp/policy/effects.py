@@ -39,9 +39,7 @@ class Placed:
             value = self.places[0].lexical if self.places else self.text
             return Effect(kind, value + ("/**" if self.effect.is_recursive else ""))
         if kind is EffectKind.NET:
-            return Effect(
-                kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text
-            )
+            return Effect(kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text)
         return Effect(kind, self.text or self.effect.note)
 
 
@@ -140,9 +138,7 @@ def absolute(placed: tuple[Placed, ...], site: Site, case: Case) -> list[Finding
     return found
 
 
-def _missing(
-    case: Case, code: ReasonCode, message: str, hint: str, *, is_unresolved: bool = False
-) -> Finding:
+def _missing(case: Case, code: ReasonCode, message: str, hint: str, *, is_unresolved: bool = False) -> Finding:
     defaults = case.policy.document.defaults
     verdict = defaults.decision
     if is_unresolved:
@@ -182,9 +178,7 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     if is_read and site.read is None:
         return None
     granted = site.read if is_read else site.write
-    outside = next(
-        (each for each in places if not each.is_stream and not (granted and granted.covers(each))), None
-    )
+    outside = next((each for each in places if not each.is_stream and not (granted and granted.covers(each))), None)
     if outside is None:
         return None
     return _missing(
@@ -222,18 +216,12 @@ def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: boo
         case,
         ReasonCode.NETWORK,
         f"It would talk to {where}, and "
-        + (
-            "that is not in `network.allow`."
-            if grants.net == "policy"
-            else "the rule does not grant the network."
-        ),
+        + ("that is not in `network.allow`." if grants.net == "policy" else "the rule does not grant the network."),
         f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
     )
 
 
-def uncovered(
-    placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case, *, names_use: bool
-) -> list[Finding]:
+def uncovered(placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case, *, names_use: bool) -> list[Finding]:
     """What the grants do not cover, each with the line that would; empty if they cover everything.
 
     ``names_use``: whether the rule names program and subcommand, which grants the server configured for it.
@@ -253,11 +241,7 @@ def uncovered(
         elif kind is EffectKind.STATE:
             finding = None if grants.state == "any" else _plain(case, each, "change state", "state")
         elif kind is EffectKind.PROCESS:
-            finding = (
-                None
-                if grants.process == "any"
-                else _plain(case, each, "act on processes or services", "process")
-            )
+            finding = None if grants.process == "any" else _plain(case, each, "act on processes or services", "process")
         elif kind is EffectKind.EXEC:
             finding = _missing(
                 case,

@@ -69,9 +69,7 @@ FLAGS = Record(
         Field(key="require", shape=_SOME_FLAGS, doc="All of these must be present."),
         Field(
             key="values",
-            shape=MapOf(
-                key=FLAG, value=ListOf(item=GLOB, what="globs", may_be_empty=False), what="flag to globs"
-            ),
+            shape=MapOf(key=FLAG, value=ListOf(item=GLOB, what="globs", may_be_empty=False), what="flag to globs"),
             doc="Every value given to the flag must match one of the globs; absence is fine.",
         ),
     ),
@@ -130,12 +128,8 @@ def _condition_record(depth: int) -> Record[_Conditions]:
         ),
     ]
     if depth < MAX_THEN_DEPTH:
-        fields.append(
-            Field(key="then", shape=_then_record(depth + 1), doc="Rules for the command that it runs.")
-        )
-    return Record(
-        build=_conditions, fields=tuple(fields), what="sub, args, flags, global_flags, cwd, env, then"
-    )
+        fields.append(Field(key="then", shape=_then_record(depth + 1), doc="Rules for the command that it runs."))
+    return Record(build=_conditions, fields=tuple(fields), what="sub, args, flags, global_flags, cwd, env, then")
 
 
 def _then_record(depth: int) -> Record[Then]:
@@ -238,11 +232,7 @@ def _complain_of_group(words: list[str]) -> str:
     if words[0] not in GROUPS:
         near = closest(words[0], GROUPS)
         return f'there is no group "{shorten(words[0])}"{near} (shipped: {", ".join(GROUPS)})'
-    return (
-        f'"{shorten(" ".join(words))}" adds words to a group; write {words[0]} alone'
-        if len(words) > 1
-        else ""
-    )
+    return f'"{shorten(" ".join(words))}" adds words to a group; write {words[0]} alone' if len(words) > 1 else ""
 
 
 def _check_group_conditions(entry: Entry, problems: Problems, label: str) -> None:

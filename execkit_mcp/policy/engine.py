@@ -63,9 +63,7 @@ def _judge(text: str, policy: CompiledPolicy, context: Context) -> Decision:
             ),
             argv=(),
         )
-    scene = hazards.Scene(
-        acts=tuple(case.acts), writes=(*case.writes, *hazards.written_by(case.acts)), text=text
-    )
+    scene = hazards.Scene(acts=tuple(case.acts), writes=(*case.writes, *hazards.written_by(case.acts)), text=text)
     locator = context.locator
 
     def locate(name: str) -> str | None:

@@ -69,9 +69,7 @@ class Finding:
     @property
     def weight(self) -> int:
         """How much this finding deserves to be the one that is told."""
-        return (
-            _WEIGHTS.get(self.code, 1) + (10 if self.is_absolute else 0) + (1 if self.by is not None else 0)
-        )
+        return _WEIGHTS.get(self.code, 1) + (10 if self.is_absolute else 0) + (1 if self.by is not None else 0)
 
     def at_least(self, verdict: Verdict) -> "Finding":
         """The same finding, no milder than ``verdict``."""
@@ -219,9 +217,7 @@ class Case:
             self.warnings.append(warning)
 
 
-def site_for(
-    case: "Case", book: RuleBook, paths: PathRules, *, is_remote: bool = False, is_outer: bool = True
-) -> Site:
+def site_for(case: "Case", book: RuleBook, paths: PathRules, *, is_remote: bool = False, is_outer: bool = True) -> Site:
     """The site of a rule book: ``never`` is the document's wherever the command runs."""
     home, workspace = case.context.home, case.context.workspace
     refused = case.policy.document.paths.never

@@ -129,9 +129,7 @@ def regex(text: str, *, crosses: bool = False) -> str:
                 for low, high in token.members
                 if low <= high
             )
-            out.append(
-                f"[{'^' if token.negated else ''}{inside}]" if inside else ("." if token.negated else "(?!)")
-            )
+            out.append(f"[{'^' if token.negated else ''}{inside}]" if inside else ("." if token.negated else "(?!)"))
     return "".join(out)
 
 

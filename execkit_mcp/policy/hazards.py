@@ -40,9 +40,7 @@ _INTERPRETERS = frozenset(
     ]
 )
 _FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "lwp-request", "GET", "http", "https", "xh"])
-_DECODERS = frozenset(
-    ["base64", "base32", "xxd", "openssl", "uudecode", "gpg", "zcat", "gunzip", "rev", "tr"]
-)
+_DECODERS = frozenset(["base64", "base32", "xxd", "openssl", "uudecode", "gpg", "zcat", "gunzip", "rev", "tr"])
 _DATABASES = frozenset(
     [
         "psql",
@@ -121,15 +119,12 @@ class Shape:
             return False
         if self.also and not _has_flag(act, self.also):
             return False
-        if self.operand and not any(
-            re.fullmatch(self.operand, word.text) for word in act.invocation.operands
-        ):
+        if self.operand and not any(re.fullmatch(self.operand, word.text) for word in act.invocation.operands):
             return False
         if self.anywhere and re.search(self.anywhere, " ".join(act.argv[1:])) is None:
             return False
         return not self.writes or any(
-            effect.kind is EffectKind.WRITE and re.fullmatch(self.writes, effect.value)
-            for effect in act.effects
+            effect.kind is EffectKind.WRITE and re.fullmatch(self.writes, effect.value) for effect in act.effects
         )
 
 
@@ -150,12 +145,7 @@ def _has_flag(act: Act, wanted: str) -> bool:
     names = wanted.split()
     if spelled.intersection(names):
         return True
-    values = {
-        f"{name}={use.value.text}"
-        for use in act.invocation.flags
-        if use.value is not None
-        for name in use.names
-    }
+    values = {f"{name}={use.value.text}" for use in act.invocation.flags if use.value is not None for name in use.names}
     return bool(values.intersection(names))
 
 
@@ -178,9 +168,7 @@ class Hazard:
         """Whether the scene shows this hazard."""
         if self.finder is not None and self.finder(scene):
             return True
-        return any(
-            shape.names(act.program) and shape.fits(act) for shape in self.shapes for act in scene.acts
-        )
+        return any(shape.names(act.program) and shape.fits(act) for shape in self.shapes for act in scene.acts)
 
 
 def _writes(pattern: str) -> Finder:
@@ -196,10 +184,7 @@ def _writes(pattern: str) -> Finder:
 def written_by(acts: Sequence[Act]) -> tuple[str, ...]:
     """The paths that programs write."""
     return tuple(
-        effect.value.removesuffix("/**")
-        for act in acts
-        for effect in act.effects
-        if effect.kind is EffectKind.WRITE
+        effect.value.removesuffix("/**") for act in acts for effect in act.effects if effect.kind is EffectKind.WRITE
     )
 
 
@@ -209,8 +194,7 @@ def _fork_bomb(scene: Scene) -> bool:
 
 def _bombs(scene: Scene) -> bool:
     return (
-        _FORK_BOMB.search(scene.text) is not None
-        or re.search(r":\s*\(\s*\)\s*\{.*:\s*\|\s*:", scene.text) is not None
+        _FORK_BOMB.search(scene.text) is not None or re.search(r":\s*\(\s*\)\s*\{.*:\s*\|\s*:", scene.text) is not None
     )
 
 

@@ -93,9 +93,7 @@ class _Gathering:
         self.nodes: dict[str, Node] = {}
         self.children: dict[str, tuple[str, ...]] = {}
 
-    def take(
-        self, name: str, *, included_from: str | None, chain: tuple[str, ...], place: Place | None
-    ) -> str | None:
+    def take(self, name: str, *, included_from: str | None, chain: tuple[str, ...], place: Place | None) -> str | None:
         """Read ``name`` and what it includes; returns its identity, None when it could not be read at all."""
         try:
             source = self._read(name, included_from=included_from)
@@ -131,9 +129,7 @@ class _Gathering:
 
 def _digest(nodes: Iterable[Node]) -> str:
     """SHA-256 over what the files say, in reading order; comments and layout do not count."""
-    content = json.dumps(
-        [plain(node) for node in nodes], sort_keys=True, ensure_ascii=True, separators=(",", ":")
-    )
+    content = json.dumps([plain(node) for node in nodes], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -265,9 +261,7 @@ def _rules(sheets: Iterable[Sheet], problems: Problems) -> tuple[Rule, ...]:
             first = places.setdefault(written.rule.id, written.place)
             if first != written.place:
                 clash = f'the rule id "{written.rule.id}" stands twice; the first is at {first}'
-                problems.add(
-                    written.place, clash if written.has_id else f"{clash}; give both files names of their own"
-                )
+                problems.add(written.place, clash if written.has_id else f"{clash}; give both files names of their own")
             rules.append(written.rule)
     return tuple(rules)
 

@@ -44,11 +44,7 @@ class NetworkPattern:
 
     def matches(self, endpoint: Endpoint, *, is_refusal: bool) -> bool:
         """Whether the endpoint falls under it; a refusal also catches a port that is not known."""
-        if (
-            self.port not in ("", "*")
-            and endpoint.port != self.port
-            and not (is_refusal and not endpoint.port)
-        ):
+        if self.port not in ("", "*") and endpoint.port != self.port and not (is_refusal and not endpoint.port):
             return False
         if self.network is not None:
             address = endpoint.address
@@ -81,9 +77,7 @@ def _loose_ipv4(host: str) -> Address | None:
         return None
     try:
         numbers = [
-            int(part, 16)
-            if part[:2] in ("0x", "0X")
-            else int(part, 8 if part[0] == "0" and part != "0" else 10)
+            int(part, 16) if part[:2] in ("0x", "0X") else int(part, 8 if part[0] == "0" and part != "0" else 10)
             for part in parts
         ]
     except ValueError:

@@ -75,9 +75,7 @@ class PathSet:
 
     patterns: tuple[PathPattern, ...]
     expression: re.Pattern[str] | None
-    answers: dict[Place, tuple[PathPattern | None, bool]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict, compare=False, repr=False)
 
     def covers(self, place: Place) -> bool:
         """Whether every spelling of the place, and all that it can match, lies inside the patterns."""
@@ -86,16 +84,13 @@ class PathSet:
         if not place.is_glob and not place.is_recursive:
             return all(self.expression.fullmatch(spelling) for spelling in place.spellings)
         return all(
-            any(_contains(pattern, spelling, place) for pattern in self.patterns)
-            for spelling in place.spellings
+            any(_contains(pattern, spelling, place) for pattern in self.patterns) for spelling in place.spellings
         )
 
     def touched_by(self, place: Place) -> tuple[PathPattern | None, bool]:
         """The first pattern that the place touches, and whether it could not be told for some pattern."""
         if not place.is_glob and not place.is_recursive:
-            if self.expression is not None and any(
-                self.expression.fullmatch(path) for path in place.spellings
-            ):
+            if self.expression is not None and any(self.expression.fullmatch(path) for path in place.spellings):
                 for pattern in self.patterns:
                     if any(_expression(pattern, deep=True).fullmatch(path) for path in place.spellings):
                         return pattern, False
@@ -111,9 +106,7 @@ class PathSet:
         undecided = False
         for spelling in place.spellings:
             is_recursive = place.is_recursive
-            wanted = (
-                _split(spelling) if place.is_glob else tuple(globs.escape(part) for part in _split(spelling))
-            )
+            wanted = _split(spelling) if place.is_glob else tuple(globs.escape(part) for part in _split(spelling))
             if place.is_glob and wanted[-1:] == (_DOUBLE,):
                 wanted, is_recursive = wanted[:-1], True
             head = _head(wanted)
@@ -165,9 +158,7 @@ def _is_own(folder: str, home: str, workspace: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def compile_paths(
-    sources: tuple[str, ...], home: str, workspace: str, *, is_refusal: bool = False
-) -> PathSet:
+def compile_paths(sources: tuple[str, ...], home: str, workspace: str, *, is_refusal: bool = False) -> PathSet:
     """The patterns as a set; ``is_refusal``: what they name includes everything below it."""
     patterns: list[PathPattern] = []
     for source in sources:
@@ -177,9 +168,7 @@ def compile_paths(
         if source in _ALL_OF_A_HOME and is_refusal and _is_own(source.removesuffix("/**"), home, workspace):
             continue
         segments = tuple(part for part in _split(text) if part != ".")
-        patterns.append(
-            PathPattern(source, text, segments, bool(segments) and segments[0] == _DOUBLE, _head(segments))
-        )
+        patterns.append(PathPattern(source, text, segments, bool(segments) and segments[0] == _DOUBLE, _head(segments)))
     if not patterns:
         return PathSet((), None)
     joined = "|".join(f"(?:{_regex(pattern, deep=is_refusal)})" for pattern in patterns)

@@ -56,9 +56,7 @@ def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
         return Name(bare=word, paths=tuple(f"{folder}/{word}" for folder in document.program_folders))
     paths: list[str] = []
     for cwd in scope.cwds or (None,):
-        place = locate(
-            word, cwd=cwd, home=case.context.home, follow=locator.resolve if locator is not None else None
-        )
+        place = locate(word, cwd=cwd, home=case.context.home, follow=locator.resolve if locator is not None else None)
         paths.extend(place.spellings if place is not None else ())
     for path in paths[:1]:
         if path in case.policy.names_by_path:
@@ -71,9 +69,7 @@ def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
 
 def _opaque(word: str, args: tuple[Arg, ...]) -> Invocation:
     """A program that is not where trusted ones live: nothing is known about it, whatever its name."""
-    flags = tuple(
-        FlagUse(names=(arg.text.partition("=")[0],), is_known=False) for arg in args if arg.prefix[:1] == "-"
-    )
+    flags = tuple(FlagUse(names=(arg.text.partition("=")[0],), is_known=False) for arg in args if arg.prefix[:1] == "-")
     return Invocation(
         program=word,
         is_known=False,
@@ -108,14 +104,9 @@ def read_argv(argv: tuple[Arg, ...], scope: Scope, case: Case, site: Site, depth
     """The argv with its program and effects; ``argv[0]`` is static."""
     word = argv[0].text
     name = name_of(word, scope, case, is_remote=site.is_remote)
-    if name.bare is not None:
-        invocation = interpret((static(name.bare), *argv[1:]))
-    else:
-        invocation = _opaque(word, argv[1:])
+    invocation = interpret((static(name.bare), *argv[1:])) if name.bare is not None else _opaque(word, argv[1:])
     placed = place_effects(invocation, scope, case, site)
-    return Reading(
-        argv=argv, name=name, invocation=invocation, placed=placed, scope=scope, site=site, depth=depth
-    )
+    return Reading(argv=argv, name=name, invocation=invocation, placed=placed, scope=scope, site=site, depth=depth)
 
 
 def _wording(reading: Reading) -> str:
@@ -201,8 +192,7 @@ def _absolute(reading: Reading, case: Case) -> list[Finding]:
             Finding(
                 verdict=Verdict.DENY,
                 code=ReasonCode.RULE,
-                message=f"Rule {compiled.rule.id} denies {_wording(reading)}."
-                + (f" {reason}" if reason else ""),
+                message=f"Rule {compiled.rule.id} denies {_wording(reading)}." + (f" {reason}" if reason else ""),
                 hint=f"No allow rule lifts a denial; it stands at {compiled.source or 'the policy'}.",
                 by=compiled,
                 is_absolute=True,
@@ -217,14 +207,10 @@ def _candidates(reading: Reading, case: Case, verdict: Verdict) -> Iterator[Comp
     bare = name.bare
     if verdict is Verdict.DENY and bare is None:
         inside = [path.rpartition("/") for path in name.paths]
-        bare = next(
-            (base for folder, _, base in inside if folder in case.policy.document.program_folders), None
-        )
+        bare = next((base for folder, _, base in inside if folder in case.policy.document.program_folders), None)
     cwds = None if reading.site.is_remote else reading.scope.cwds
     for compiled in reading.site.book.index(verdict).named(bare, name.paths):
-        if matches(
-            compiled, reading.invocation, cwds=cwds, home=case.context.home, workspace=case.context.workspace
-        ):
+        if matches(compiled, reading.invocation, cwds=cwds, home=case.context.home, workspace=case.context.workspace):
             yield compiled
 
 
@@ -249,15 +235,11 @@ def _by_rules(reading: Reading, case: Case) -> Finding:
                         is_remote=reading.site.is_remote,
                         is_outer=False,
                     )
-                    outcome.extend(
-                        _judge_inner(each, reading, case, site) for each in reading.invocation.inner
-                    )
+                    outcome.extend(_judge_inner(each, reading, case, site) for each in reading.invocation.inner)
                 elif not (compiled.grants.is_trusted or compiled.grants.covers_all):
                     if inner is None:
                         within = replace(reading.site, is_outer=False)
-                        inner = [
-                            _judge_inner(each, reading, case, within) for each in reading.invocation.inner
-                        ]
+                        inner = [_judge_inner(each, reading, case, within) for each in reading.invocation.inner]
                     outcome.extend(inner)
             covering.append(strictest(outcome))
         if covering:
@@ -275,22 +257,13 @@ def _misses(reading: Reading, compiled: CompiledElement, case: Case) -> list[Fin
         return []
     element = compiled.element
     minds_words = bool(
-        element.sub
-        or element.args is not None
-        or element.flags != FlagRules()
-        or element.global_flags != FlagRules()
+        element.sub or element.args is not None or element.flags != FlagRules() or element.global_flags != FlagRules()
     )
     if grants.is_trusted:
-        problems = [
-            each for each in invocation.problems if minds_words and each.code is ReasonCode.DYNAMIC_WORD
-        ]
+        problems = [each for each in invocation.problems if minds_words and each.code is ReasonCode.DYNAMIC_WORD]
         is_blind = minds_words and not invocation.is_known and any(not arg.is_static for arg in reading.argv)
         if is_blind and not problems:
-            return [
-                _unresolved(
-                    case, ReasonCode.DYNAMIC_WORD, "A word of it is not known before the shell runs it"
-                )
-            ]
+            return [_unresolved(case, ReasonCode.DYNAMIC_WORD, "A word of it is not known before the shell runs it")]
     else:
         problems = list(invocation.problems)
     found = [_unresolved(case, problem.code, problem.message) for problem in problems]
@@ -373,19 +346,14 @@ def _no_rule(reading: Reading, case: Case) -> Finding:
     return Finding(
         verdict=verdict,
         code=ReasonCode.NO_RULE,
-        message=f"No rule allows {wording}"
-        + (" with these words or in this folder." if names_program else "."),
+        message=f"No rule allows {wording}" + (" with these words or in this folder." if names_program else "."),
         hint=f'Add to allow: "{wording}"' + _effect_hint(reading) + ".",
     )
 
 
 def _effect_hint(reading: Reading) -> str:
     """The grants that the effects would need besides."""
-    kinds = {
-        each.effect.kind
-        for each in reading.placed
-        if not (each.places and all(p.is_stream for p in each.places))
-    }
+    kinds = {each.effect.kind for each in reading.placed if not (each.places and all(p.is_stream for p in each.places))}
     wanted = [
         text
         for kind, text in (
@@ -432,9 +400,7 @@ def _judge_inner(
         found.append(case.judge_script(inner.script.text, scope, site, reading.depth + 1))
     elif not site.is_absolute_only:
         found.append(
-            _unresolved(
-                case, ReasonCode.WRAPPER, f"What {inner.via or reading.argv[0].text} would run cannot be told"
-            )
+            _unresolved(case, ReasonCode.WRAPPER, f"What {inner.via or reading.argv[0].text} would run cannot be told")
         )
     return strictest(found or [ALLOWED])
 
@@ -451,9 +417,7 @@ def _assigned_by(reading: Reading, case: Case) -> Finding | None:  # noqa: C901 
                 if not compares:
                     return _subscript(arg.text, following)
     if program == "printf" and args and args[0].prefix.startswith("-v"):
-        name = (
-            static(args[0].text[2:]) if args[0].text != "-v" else (args[1] if len(args) > 1 else static(""))
-        )
+        name = static(args[0].text[2:]) if args[0].text != "-v" else (args[1] if len(args) > 1 else static(""))
         if not args[0].is_static or not name.is_static or not is_identifier(name.text):
             return _subscript("printf -v", name)
         return judge_variable(name.text, None, case)

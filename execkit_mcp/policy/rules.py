@@ -48,9 +48,7 @@ def _fits(text: str, pattern: str) -> bool:
     if ".." in text.split("/") and "/" in pattern:
         return False
     if "**" in pattern:
-        return globs.matches(text, pattern) or (
-            pattern.startswith("**/") and globs.matches(text, pattern[3:])
-        )
+        return globs.matches(text, pattern) or (pattern.startswith("**/") and globs.matches(text, pattern[3:]))
     return globs.matches(text, pattern, crosses=False)
 
 

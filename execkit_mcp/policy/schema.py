@@ -99,9 +99,7 @@ def _check_times(table: Table, problems: Problems, label: str) -> None:
     time, longest = (_number(table, key) for key in ("time_s", "time_max_s"))
     bound = Limits().time_max_s if longest is None else longest
     if time is not None and time > bound:
-        meant = (
-            "raise time_max_s" if longest is not None else f"set time_max_s ({bound:g} unless set) as well"
-        )
+        meant = "raise time_max_s" if longest is not None else f"set time_max_s ({bound:g} unless set) as well"
         problems.add(place_of(table, "time_s"), f"{label}.time_s: {time:g} is over time_max_s; {meant}")
 
 
@@ -310,9 +308,7 @@ def _check_rule(table: Table, problems: Problems, label: str) -> None:
     if verdicts == ["deny"]:
         for key in _PERMISSIVE_KEYS:
             if key in keys:
-                problems.add(
-                    place_of(table, key), f"{label}.{key}: a deny rule runs nothing, so remove {key}"
-                )
+                problems.add(place_of(table, key), f"{label}.{key}: a deny rule runs nothing, so remove {key}")
     if "otherwise" in keys and "require" not in keys:
         problems.add(place_of(table, "otherwise"), f"{label}.otherwise: it needs a require beside it")
 
@@ -321,9 +317,7 @@ def _rule(*, place: Place, **values: object) -> WrittenRule:
     verdict = next(each for each in Verdict if each.word in values)
     elements = values.pop(verdict.word)
     limits = values.pop("limits", None)
-    times = (
-        {"time_s": limits.time_s, "time_max_s": limits.time_max_s} if isinstance(limits, LimitsPart) else {}
-    )
+    times = {"time_s": limits.time_s, "time_max_s": limits.time_max_s} if isinstance(limits, LimitsPart) else {}
     rule = Rule(
         **{"id": "", **values, **times},  # type: ignore[arg-type]  # the fields below give each parameter its type
         verdict=verdict,
@@ -339,16 +333,12 @@ RULE: Record[WrittenRule] = Record(
     check=_check_rule,
     also={"oneOf": [{"required": [key]} for key in _VERDICT_KEYS]},
     fields=(
-        Field(
-            key="id", shape=Text(what="a rule id", pattern=RULE_ID, example="ro.text"), doc="Names the rule."
-        ),
+        Field(key="id", shape=Text(what="a rule id", pattern=RULE_ID, example="ro.text"), doc="Names the rule."),
         Field(key="allow", shape=_ELEMENTS, doc="These may run."),
         Field(key="ask", shape=_ELEMENTS, doc="A human decides on these."),
         Field(key="deny", shape=_ELEMENTS, doc="These never run."),
         Field(key="reason", shape=Text(what="a sentence"), doc="Said to whoever is refused or asked."),
-        Field(
-            key="effects", shape=_EffectsShape(), doc="trusted, or how much of each effect the rule covers."
-        ),
+        Field(key="effects", shape=_EffectsShape(), doc="trusted, or how much of each effect the rule covers."),
         Field(key="require", shape=_REQUIRE, doc="The fence that must hold."),
         Field(key="otherwise", shape=_NOT_ALLOW, doc="What happens where that fence is not available."),
         Field(key="approval", shape=_APPROVAL, doc="How to ask."),
@@ -454,12 +444,8 @@ DOCUMENT: Record[Sheet] = Record(
         Field(key="paths", shape=PATHS, doc="Which paths may be read and written."),
         Field(key="network", shape=NETWORK_RULES, doc="Which hosts may be reached."),
         Field(key="programs", shape=_ProgramsShape(), doc="Where programs run from."),
-        Field(
-            key="rules", shape=ListOf(item=RULE, what="rules"), doc="The rules; their order never matters."
-        ),
-        Field(
-            key="hazards", shape=HAZARDS, doc="Dangerous patterns that ask or deny whatever a rule allows."
-        ),
+        Field(key="rules", shape=ListOf(item=RULE, what="rules"), doc="The rules; their order never matters."),
+        Field(key="hazards", shape=HAZARDS, doc="Dangerous patterns that ask or deny whatever a rule allows."),
         Field(
             key="tests",
             shape=ListOf(item=TEST, what="tests"),
@@ -484,9 +470,7 @@ def _with_ids(sheet: Sheet, problems: Problems) -> tuple[WrittenRule, ...]:
     for number, written in enumerate(sheet.rules, start=1):
         if written.has_id and written.rule.id in seen:
             first = seen[written.rule.id]
-            problems.add(
-                written.place, f'the rule id "{written.rule.id}" stands twice; the first is at {first}'
-            )
+            problems.add(written.place, f'the rule id "{written.rule.id}" stands twice; the first is at {first}')
         seen.setdefault(written.rule.id, written.place)
         if written.has_id:
             numbered.append(written)

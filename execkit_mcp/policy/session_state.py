@@ -76,9 +76,7 @@ def _refused(message: str, hint: str) -> Finding:
 
 
 def _state_refused(message: str, hint: str) -> Finding:
-    return Finding(
-        verdict=Verdict.DENY, code=ReasonCode.SHELL_STATE, message=message, hint=hint, is_absolute=True
-    )
+    return Finding(verdict=Verdict.DENY, code=ReasonCode.SHELL_STATE, message=message, hint=hint, is_absolute=True)
 
 
 def declared(args: tuple[Arg, ...]) -> list[tuple[str | None, tuple[str, ...] | None]]:
@@ -128,17 +126,13 @@ def named(builtin: str, args: tuple[Arg, ...]) -> list[Arg]:
 def _judge_names(builtin: str, args: tuple[Arg, ...], case: Case) -> list[Finding]:
     found: list[Finding] = []
     if builtin in _DECLARERS:
-        for flag in (
-            arg.text for arg in args if arg.is_static and arg.text[:1] in "-+" and len(arg.text) > 1
-        ):
+        for flag in (arg.text for arg in args if arg.is_static and arg.text[:1] in "-+" and len(arg.text) > 1):
             if builtin != "export" and set(flag[1:]) & set("inAau"):
                 message = f"{builtin} {flag} gives a variable a meaning that cannot be judged."
                 found += [_state_refused(message, "Leave the flag out.")]
         for name, values in declared(args):
             if name is None:
-                found.append(
-                    _refused(f"Which variable {builtin} would set is not known.", "Write the name out.")
-                )
+                found.append(_refused(f"Which variable {builtin} would set is not known.", "Write the name out."))
             else:
                 found.append(judge_variable(name, values, case, is_exported=builtin == "export"))
     elif builtin in ("read", "mapfile", "readarray", "getopts", "unset"):
@@ -169,14 +163,10 @@ def judge_state(  # noqa: C901, PLR0917 - one builtin after another
         if text is not None:
             found.append(case.judge_script(text, scope, site, depth + 1))
         elif not site.is_absolute_only:
-            found.append(
-                _state_refused("The text that eval would run is not known.", "Run the command itself.")
-            )
+            found.append(_state_refused("The text that eval would run is not known.", "Run the command itself."))
     elif (builtin == "exec" and args) or (builtin == "builtin" and args):
         found.append(_unwrapped(args, scope, case, site, depth))
-    elif builtin in ("mapfile", "readarray") and any(
-        arg.prefix.startswith("-") and "C" in arg.text for arg in args
-    ):
+    elif builtin in ("mapfile", "readarray") and any(arg.prefix.startswith("-") and "C" in arg.text for arg in args):
         found.append(_state_refused(f"{builtin} -C runs text.", "Leave -C out."))
     elif builtin == "trap" and args and args[0].text not in ("-", "-l", "-p", "--", ""):
         if args[0].is_static:
@@ -228,9 +218,7 @@ def _judge_folder(args: tuple[Arg, ...], scope: Scope, case: Case, site: Site) -
 # ── what they do to the scope ───────────────────────────────────────────────────────────────────────────
 
 
-def after_builtin(
-    builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case, site: Site
-) -> tuple[Scope, Scope]:
+def after_builtin(builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case, site: Site) -> tuple[Scope, Scope]:
     """The scope after the builtin succeeded, and after it failed."""
     if builtin in ("cd", "pushd", "popd"):
         return scope.enter(_entered(builtin, args, scope, case, site)), scope
@@ -251,9 +239,7 @@ def after_builtin(
     return blank, blank
 
 
-def _entered(
-    builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case, site: Site
-) -> tuple[str, ...] | None:
+def _entered(builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case, site: Site) -> tuple[str, ...] | None:
     rest = [arg for arg in args if not (arg.is_static and arg.text in ("-L", "-P", "-e", "--"))]
     if builtin == "popd":
         return None

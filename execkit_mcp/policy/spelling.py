@@ -110,9 +110,7 @@ def check_program(text: str) -> str:
     if _SHELL_TEXT.search(text):
         return f'"{text}" looks like shell text; an element names one program and its subcommand words'
     if text.startswith("-"):
-        return (
-            f'"{text}" begins with a dash, so it is a flag; write {{PROGRAM: {{flags: {{any: ["{text}"]}}}}}}'
-        )
+        return f'"{text}" begins with a dash, so it is a flag; write {{PROGRAM: {{flags: {{any: ["{text}"]}}}}}}'
     if text.startswith("~"):
         return f'"{text}" lies in a home; write an absolute path, or declare it under programs'
     if "/" in text and not text.startswith("/"):

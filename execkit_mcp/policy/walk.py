@@ -321,9 +321,7 @@ class Walk:
     def _is_socket(self, arg: Arg, scope: Scope) -> bool:
         places = place_word(arg, scope, self.case, self.site)
         return bool(places) and any(
-            spelling.startswith(("/dev/tcp", "/dev/udp"))
-            for place in places or ()
-            for spelling in place.spellings
+            spelling.startswith(("/dev/tcp", "/dev/udp")) for place in places or () for spelling in place.spellings
         )
 
     def _socket(self, text: str, row: tuple[str, ...]) -> None:
@@ -332,11 +330,7 @@ class Walk:
         rules = self.case.policy.document.network
         effect = Effect(EffectKind.NET, str(endpoint) if endpoint is not None else text)
         is_refused = endpoint is None or network.matching(endpoint, rules.deny, is_refusal=True) is not None
-        if (
-            endpoint is not None
-            and not is_refused
-            and network.matching(endpoint, rules.allow or ()) is not None
-        ):
+        if endpoint is not None and not is_refused and network.matching(endpoint, rules.allow or ()) is not None:
             self.case.add(ALLOWED, argv=row, effects=(effect,))
             return
         self.case.add(
@@ -344,9 +338,7 @@ class Walk:
                 verdict=Verdict.DENY,
                 code=ReasonCode.NETWORK,
                 message=f"{text} is a network connection, not a file, and `network.allow` does not cover it.",
-                hint=f"Add `{endpoint}` to `network.allow`."
-                if endpoint is not None
-                else "Name host and port.",
+                hint=f"Add `{endpoint}` to `network.allow`." if endpoint is not None else "Name host and port.",
                 is_absolute=True,
             ),
             argv=row,
@@ -362,16 +354,12 @@ class Walk:
             case.writes.append(shown.value)
         found: list[Finding] = []
         if placed.places:
-            refusal = refused_place(
-                placed.places, site, case, "Reading" if kind is EffectKind.READ else "Writing"
-            )
+            refusal = refused_place(placed.places, site, case, "Reading" if kind is EffectKind.READ else "Writing")
             if refusal is not None:
                 found.append(refusal)
             is_stream = all(place.is_stream for place in placed.places)
             if (
-                not is_stream
-                and kind is EffectKind.WRITE
-                and any(p.lexical.startswith("/dev/") for p in placed.places)
+                not is_stream and kind is EffectKind.WRITE and any(p.lexical.startswith("/dev/") for p in placed.places)
             ) and not all(site.write.covers(place) for place in placed.places):
                 found.append(
                     Finding(
@@ -470,9 +458,7 @@ class Walk:
         for assignment in node.assignments:
             scope = self._inside(assignment.value, scope)
             values = self._values(assignment, scope)
-            self._assigned(
-                assignment.name, values, f"{assignment.name}{assignment.operator}", is_exported=False
-            )
+            self._assigned(assignment.name, values, f"{assignment.name}{assignment.operator}", is_exported=False)
             scope = scope.assign(assignment.name, values if self.case.tracks_variables else None)
         return scope
 

@@ -1,4 +1,3 @@
-
 """Private keys: the body between BEGIN and END, with or without the END, on many lines or on one.
 
 Theory of operation. After a BEGIN line of a private key come header lines, then body lines: one width,

@@ -1,4 +1,3 @@
-
 """Whether the right-hand side of a sensitive name is a secret, or a placeholder, a reference or code."""
 
 import re

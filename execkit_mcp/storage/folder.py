@@ -73,9 +73,7 @@ def check_private_file(path: Path) -> None:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            raise StorageUnavailable(
-                f"{path} is not a regular file.", hint="Move it away; execkit-mcp makes its own."
-            )
+            raise StorageUnavailable(f"{path} is not a regular file.", hint="Move it away; execkit-mcp makes its own.")
         _refuse_foreign(path, found, mode="600")
         if found.st_mode & _OTHERS_ANY:
             path.chmod(0o600)

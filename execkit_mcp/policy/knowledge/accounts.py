@@ -89,8 +89,7 @@ PROGRAMS = (
         "s",
     ),
     opaque(
-        "gpg gpg2 gpg-agent pass age sops keyctl secret-tool ssh-askpass kinit klist kdestroy certbot "
-        "step mkcert",
+        "gpg gpg2 gpg-agent pass age sops keyctl secret-tool ssh-askpass kinit klist kdestroy certbot step mkcert",
         "their manuals",
         "dxU",
     ),
@@ -114,8 +113,7 @@ PROGRAMS = (
     Program(
         names="getfattr lsattr",
         source="attr 2.5, e2fsprogs 1.47 manuals",
-        flags="-n,--name= -d,--dump -e,--encoding= -h,--no-dereference -m,--match= -R,--recursive+ -a -l -p "
-        "-v",
+        flags="-n,--name= -d,--dump -e,--encoding= -h,--no-dereference -m,--match= -R,--recursive+ -a -l -p -v",
         operands="f*",
     ),
     Program(names="chattr setfattr", source="e2fsprogs 1.47 manual", operands="?*;d", flags="-R+ -V -f"),

@@ -104,11 +104,7 @@ def _after_unzip(reading: Reading) -> None:
     """Lists and tests read; extracting writes where ``-d`` says or here."""
     for path in reading.operands[:1]:
         reading.mark("r", path)
-    if (
-        not reading.has("-l", "-t", "-v", "-Z", "-p", "-c", "-z")
-        and reading.operands
-        and not reading.has("-d")
-    ):
+    if not reading.has("-l", "-t", "-v", "-Z", "-p", "-c", "-z") and reading.operands and not reading.has("-d"):
         reading.mark("d", None)
 
 
@@ -124,9 +120,7 @@ def _after_compress(reading: Reading) -> None:
     for path in reading.operands:
         reading.mark("r", path)
         if not is_reading and not (path.is_static and path.text == "-"):
-            reading.effect(
-                EffectKind.WRITE, _beside(path), "and beside it", is_deep=path.is_static or reading.is_deep
-            )
+            reading.effect(EffectKind.WRITE, _beside(path), "and beside it", is_deep=path.is_static or reading.is_deep)
 
 
 def _beside(path: Arg) -> Arg:
@@ -154,9 +148,7 @@ _GZIP = (
     "-v,--verbose -V --fast "
     "--best -123456789"
 )
-_zip = partial(
-    Program, source="gzip 1.12, bzip2 1.0.8, xz 5.4, zstd 1.5 manuals", operands="-*", after=_after_compress
-)
+_zip = partial(Program, source="gzip 1.12, bzip2 1.0.8, xz 5.4, zstd 1.5 manuals", operands="-*", after=_after_compress)
 
 PROGRAMS = (
     Program(
@@ -210,8 +202,7 @@ PROGRAMS = (
     Program(
         names="unzip",
         source="unzip 6.0 manual",
-        flags="-l -t -v -Z -p -c -z -f -u -n -o -q -a -j -C -L -X -x= -d=:d -P= -U -V -W -K -D -1 -2 -s "
-        "-h -m",
+        flags="-l -t -v -Z -p -c -z -f -u -n -o -q -a -j -C -L -X -x= -d=:d -P= -U -V -W -K -D -1 -2 -s -h -m",
         operands="-*",
         after=_after_unzip,
     ),

@@ -129,8 +129,7 @@ class _Reader:
         if child is not None:
             if at_root:
                 reading.flags[:] = [
-                    FlagUse(names=f.names, value=f.value, is_global=True, is_known=f.is_known)
-                    for f in reading.flags
+                    FlagUse(names=f.names, value=f.value, is_global=True, is_known=f.is_known) for f in reading.flags
                 ]
             reading.subcommand = (*reading.subcommand, arg.text)
             self.enter(child)
@@ -261,9 +260,7 @@ class _Reader:
     def unknown(self, name: str, value: Arg | None) -> None:
         """Record a flag that the table does not have; with the spellings that it might abbreviate."""
         reading = self.reading
-        near = [
-            s for s in self.table if len(name) > len("--") and name.startswith("--") and s.startswith(name)
-        ]
+        near = [s for s in self.table if len(name) > len("--") and name.startswith("--") and s.startswith(name)]
         reading.flags.append(FlagUse(names=(name, *near), value=value, is_known=False))
         if self.node.grammar is not None and not self.is_opaque:
             reading.unknown_flag(name)
@@ -280,9 +277,7 @@ class _Reader:
                 text = roles
                 break
         assign(reading, text)
-        if grammar.empty and all(
-            arg.kind is ArgKind.DYNAMIC and not arg.is_single for arg in reading.operands
-        ):
+        if grammar.empty and all(arg.kind is ArgKind.DYNAMIC and not arg.is_single for arg in reading.operands):
             reading.mark(grammar.empty, None)
         if self.unseen:
             reading.is_deep = True

@@ -64,11 +64,7 @@ def _read_test(reading: Reading) -> None:  # noqa: C901 - one branch for each fo
                 break
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else None
-        if (
-            not word.is_static
-            or following is None
-            or (len(words) == _TRIPLE and index == 0 and _compares(words[1]))
-        ):
+        if not word.is_static or following is None or (len(words) == _TRIPLE and index == 0 and _compares(words[1])):
             continue
         if word.text in _FILE_COMPARISONS and index:
             reading.effect(EffectKind.READ, words[index - 1])

@@ -42,9 +42,7 @@ def _after_kube_get(reading: Reading) -> None:
     reading.mark("N", None)
     for arg in reading.operands:
         kinds = arg.text.lower().replace("/", ",").split(",")
-        if not arg.is_static or any(
-            kind.partition(".")[0] in {"secret", "secrets", "all-secrets"} for kind in kinds
-        ):
+        if not arg.is_static or any(kind.partition(".")[0] in {"secret", "secrets", "all-secrets"} for kind in kinds):
             reading.effect(EffectKind.READ, static("kubernetes:secrets"), "secret")
             reading.effect(EffectKind.UNKNOWN, arg, "secret")
     for value in reading.flag_values("-o"):
@@ -139,9 +137,7 @@ PROGRAMS = (
                 "--images",
                 operands="-*;RN",
             ),
-            "compose exec": Grammar(
-                flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_compose_exec
-            ),
+            "compose exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_compose_exec),
             "compose up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|"
             "wait|watch|attach": "-*;RxN",
             "compose run|cp": "-*;dxN",
@@ -210,8 +206,7 @@ PROGRAMS = (
             "config use-context|set|set-context|set-cluster|set-credentials|unset|delete-context|"
             "delete-cluster|rename-context": "-*;d?",
             "wait": Grammar(
-                flags="--for= --timeout= -l,--selector= --all -A,--all-namespaces -o,--output= "
-                "-f,--filename=:ru",
+                flags="--for= --timeout= -l,--selector= --all -A,--all-namespaces -o,--output= -f,--filename=:ru",
                 operands=_LOOKS,
             ),
             "diff": Grammar(
@@ -219,8 +214,7 @@ PROGRAMS = (
                 operands="-*;xN",
             ),
             "exec": Grammar(
-                flags="-i,--stdin -t,--tty -c,--container= -q,--quiet -f,--filename=:ru "
-                "--pod-running-timeout=",
+                flags="-i,--stdin -t,--tty -c,--container= -q,--quiet -f,--filename=:ru --pod-running-timeout=",
                 operands="-*",
                 after=_after_kube_exec,
             ),
@@ -250,9 +244,7 @@ PROGRAMS = (
             "search repo|hub": Grammar(
                 flags="-l,--versions --version= -o,--output= --devel --max-col-width=", operands=_LOOKS
             ),
-            "show all|chart|values|readme|crds": Grammar(
-                flags="--version= --repo=:u --devel", operands="R*;N"
-            ),
+            "show all|chart|values|readme|crds": Grammar(flags="--version= --repo=:u --devel", operands="R*;N"),
             "lint|template|install|upgrade|uninstall|delete|del|rollback|repo|pull|push|package|"
             "plugin|test|dependency|dep|create|registry|verify|completion": "-*;dxN",
         },
@@ -305,8 +297,7 @@ PROGRAMS = (
         flags="-R,--repo=",
         alone="--version version --help -h help",
         subcommands={
-            "pr|issue|run|release|workflow|repo|label|gist|cache|variable list|ls|view|status|"
-            "checks|diff": Grammar(
+            "pr|issue|run|release|workflow|repo|label|gist|cache|variable list|ls|view|status|checks|diff": Grammar(
                 flags="-L,--limit= -s,--state= -a,--assignee= -A,--author= -l,--label= -S,--search= "
                 "--json= -q,--jq= -t,--template= -c,--comments -w,--web:x -B,--base= -H,--head= "
                 "-b,--branch= --log --log-failed -v,--verbose --name-only --patch --color= "
@@ -315,8 +306,7 @@ PROGRAMS = (
             ),
             "auth status": Grammar(flags="-h,--hostname= -a,--active -t,--show-token:?", operands=_LOOKS),
             "search code|commits|issues|prs|repos": Grammar(
-                flags="-L,--limit= --json= -q,--jq= --owner= --language= --state= -R,--repo= --sort= "
-                "--order=",
+                flags="-L,--limit= --json= -q,--jq= --owner= --language= --state= -R,--repo= --sort= --order=",
                 operands=_LOOKS,
             ),
         },

@@ -14,10 +14,7 @@ from execkit_mcp.policy.knowledge.spec import Program, words_of
 _gnu = partial(Program, source="coreutils 9.1 manual", is_abbreviating=True)
 
 _DD_KEYS = words_of("bs cbs conv count ibs iflag obs oflag seek skip status iseek oseek")
-_DIGEST = (
-    "-b,--binary -c,--check>check -t,--text -w,--warn --tag -z,--zero --ignore-missing --quiet "
-    "--status --strict"
-)
+_DIGEST = "-b,--binary -c,--check>check -t,--text -w,--warn --tag -z,--zero --ignore-missing --quiet --status --strict"
 
 
 def _after_date(reading: Reading) -> None:
@@ -154,8 +151,7 @@ PROGRAMS = (
     ),
     _gnu(
         names="wc",
-        flags="-c,--bytes -m,--chars -l,--lines -L,--max-line-length -w,--words --files0-from=:r? "
-        "--total= --debug",
+        flags="-c,--bytes -m,--chars -l,--lines -L,--max-line-length -w,--words --files0-from=:r? --total= --debug",
         operands="r*",
         unseen="r",
     ),
@@ -221,9 +217,7 @@ PROGRAMS = (
         unseen="-",
     ),
     _gnu(names="expand", flags="-i,--initial -t,--tabs=", operands="r*", is_numeric=True, unseen="r"),
-    _gnu(
-        names="unexpand", flags="-a,--all --first-only -t,--tabs=", operands="r*", is_numeric=True, unseen="r"
-    ),
+    _gnu(names="unexpand", flags="-a,--all --first-only -t,--tabs=", operands="r*", is_numeric=True, unseen="r"),
     _gnu(
         names="shuf",
         flags="-e,--echo>words -i,--input-range= -n,--head-count= -o,--output=:w --random-source=:f "

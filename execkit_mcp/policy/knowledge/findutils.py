@@ -135,13 +135,9 @@ class _Find:
             reading.wrapper(f"{name} without a command")
             return
         if name.endswith("dir") and any(word.text != "{}" for word in words[1:]):
-            reading.wrapper(
-                f"{name} runs in folders that are not known, so its other words mean nothing here"
-            )
+            reading.wrapper(f"{name} runs in folders that are not known, so its other words mean nothing here")
         for start in self.starts or [HERE]:
-            reading.inner.append(
-                Inner(argv=tuple(_substitute(word, start) for word in words), via=f"find {name}")
-            )
+            reading.inner.append(Inner(argv=tuple(_substitute(word, start) for word in words), via=f"find {name}"))
 
 
 def _starts_expression(arg: Arg) -> bool:

@@ -92,14 +92,10 @@ def _after_branch(reading: Reading) -> None:
         "--show-current",
         "-n",
     )
-    is_changing = reading.has(
-        "-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--unset-upstream", "-s", "-t", "-F"
-    )
+    is_changing = reading.has("-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--unset-upstream", "-s", "-t", "-F")
     if is_changing or (reading.operands and not is_listing):
         reading.mark("d", None)
-    if reading.has("--edit-description", "-s", "--verify") or (
-        reading.has("-e") and reading.subcommand == ("tag",)
-    ):
+    if reading.has("--edit-description", "-s", "--verify") or (reading.has("-e") and reading.subcommand == ("tag",)):
         reading.mark("x", None)
     reading.mark("R", None)
 
@@ -287,9 +283,7 @@ PROGRAMS = (
             "worktree add|remove|move|prune|lock|unlock|repair": Grammar(
                 flags="-f --force -b= -B= -d --detach --checkout --no-checkout -q --lock", operands="d*;dx"
             ),
-            "submodule status|summary": Grammar(
-                flags="--cached --recursive -q --quiet --files -n=", operands=_READ
-            ),
+            "submodule status|summary": Grammar(flags="--cached --recursive -q --quiet --files -n=", operands=_READ),
             "submodule add|init|update|deinit|sync|set-url|set-branch|absorbgitdirs|foreach": "-*;dxN",
             "bisect log|view|visualize": Grammar(flags=_LOG, operands="-*;Rx"),
             "bisect": "-*;dx",
@@ -308,8 +302,7 @@ PROGRAMS = (
                 operands=_WRITE_AND_HOOKS,
             ),
             "rm|mv": Grammar(
-                flags="-f,--force -n,--dry-run -r --cached --ignore-unmatch -q,--quiet -k -v,--verbose "
-                "--sparse",
+                flags="-f,--force -n,--dry-run -r --cached --ignore-unmatch -q,--quiet -k -v,--verbose --sparse",
                 operands="d*;d",
             ),
             "commit": Grammar(
@@ -344,9 +337,7 @@ PROGRAMS = (
                 flags="--soft --mixed --hard --merge --keep -q,--quiet -p,--patch -N --refresh --no-refresh",
                 operands=_WRITE,
             ),
-            "clean": Grammar(
-                flags="-d -f,--force -i:x -n,--dry-run -q,--quiet -e,--exclude= -x -X", operands=_WRITE
-            ),
+            "clean": Grammar(flags="-d -f,--force -i:x -n,--dry-run -q,--quiet -e,--exclude= -x -X", operands=_WRITE),
             "rebase|am|apply|bundle|filter-branch|filter-repo|difftool|mergetool|gc|maintenance|"
             "repack|prune|hook|citool|gui|"
             "replace|update-index|update-ref|symbolic-ref|write-tree|commit-tree|read-tree|"
@@ -401,8 +392,7 @@ PROGRAMS = (
                 after=_after_config_flag,
             ),
             "ls-remote": Grammar(
-                flags="-h,--heads -t,--tags --refs -q,--quiet --exit-code --get-url --sort= --symref "
-                "--upload-pack=:x",
+                flags="-h,--heads -t,--tags --refs -q,--quiet --exit-code --get-url --sort= --symref --upload-pack=:x",
                 operands="-*;N",
                 after=_after_config_flag,
             ),

@@ -33,9 +33,7 @@ _GREP = (
     "-A,--after-context= -C,--context= -u,--unix-byte-offsets -U,--binary --color,--colour=? "
     "--group-separator= --no-group-separator"
 )
-_grep = partial(
-    Program, flags=_GREP, operands="- r*", modes={"pattern": "r*"}, is_numeric=True, after=_after_grep
-)
+_grep = partial(Program, flags=_GREP, operands="- r*", modes={"pattern": "r*"}, is_numeric=True, after=_after_grep)
 _diff = partial(Program, source="diffutils 3.8 manual", operands="r*", is_abbreviating=True)
 
 
@@ -225,9 +223,7 @@ PROGRAMS = (
         "--file-headers --section-headers --wide --disassemble",
         operands="r*",
     ),
-    Program(
-        names="ldd", source="glibc 2.36 manual: may run the file it looks at", flags="-vudr", operands="rx*"
-    ),
+    Program(names="ldd", source="glibc 2.36 manual: may run the file it looks at", flags="-vudr", operands="rx*"),
     Program(
         names="file",
         source="file 5.44 manual",

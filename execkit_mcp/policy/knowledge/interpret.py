@@ -40,9 +40,7 @@ def interpret(argv: tuple[Arg, ...]) -> Invocation:
         return _without_knowledge(name, argv[1:])
     args = argv[1:]
     if len(args) == 1 and args[0].is_static and args[0].text in program.alone.split():
-        return Invocation(
-            program=name, flags=(FlagUse(names=(args[0].text,)),), is_wrapper=program.is_wrapper
-        )
+        return Invocation(program=name, flags=(FlagUse(names=(args[0].text,)),), is_wrapper=program.is_wrapper)
     reading = Reading(program, name, args)
     if program.read is not None:
         program.read(reading)

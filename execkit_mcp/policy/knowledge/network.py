@@ -56,8 +56,7 @@ def _after_wget(reading: Reading) -> None:
     for arg in reading.operands:
         reading.mark("u", arg)
     if not any(
-        "--max-redirect" in use.names and use.value is not None and use.value.text == "0"
-        for use in reading.flags
+        "--max-redirect" in use.names and use.value is not None and use.value.text == "0" for use in reading.flags
     ):
         reading.mark("U", None)
     if not reading.has("-O", "--spider"):
@@ -83,9 +82,7 @@ def _read_ip(reading: Reading) -> None:  # noqa: C901 - one branch for each form
         flag = words.pop(0)
         name = "-" + flag.text.lstrip("-")
         reading.flags.append(FlagUse(names=(name,)))
-        if name in {"-b", "-batch"} or (
-            name.startswith("-b") and name not in {"-br", "-brief", "-bri", "-brie"}
-        ):
+        if name in {"-b", "-batch"} or (name.startswith("-b") and name not in {"-br", "-brief", "-bri", "-brie"}):
             reading.mark("s?", None)
         elif name in {"-n", "-netns"}:
             reading.unknown_flag(name)
@@ -158,11 +155,7 @@ def _after_copy(reading: Reading) -> None:
         is_last = index == len(operands) - 1 and len(operands) > 1
         head = arg.prefix.partition("/")[0]
         if ":" in head or arg.prefix.startswith(("rsync://", "scp://", "sftp://")):
-            host = (
-                arg.prefix.partition("://")[2].partition("/")[0]
-                if "://" in arg.prefix
-                else head.partition(":")[0]
-            )
+            host = arg.prefix.partition("://")[2].partition("/")[0] if "://" in arg.prefix else head.partition(":")[0]
             reading.effect(EffectKind.NET, static(host.rpartition("@")[2]), "")
         elif not arg.is_static and not arg.prefix:
             reading.effect(EffectKind.NET, arg, "unknown")
@@ -179,9 +172,7 @@ def _after_nc(reading: Reading) -> None:
     if operands:
         host = operands[0]
         port = operands[1].text if len(operands) > 1 and operands[1].is_static else ""
-        reading.effect(
-            EffectKind.NET, static(f"{host.text}:{port}" if port else host.text) if host.is_static else host
-        )
+        reading.effect(EffectKind.NET, static(f"{host.text}:{port}" if port else host.text) if host.is_static else host)
     else:
         reading.mark("U", None)
 
@@ -203,8 +194,7 @@ def _before_nslookup(reading: Reading) -> None:
         arg
         for arg in reading.args
         if not (
-            arg.is_static
-            and arg.text.startswith(("-type=", "-query=", "-timeout=", "-retry=", "-port=", "-debug"))
+            arg.is_static and arg.text.startswith(("-type=", "-query=", "-timeout=", "-retry=", "-port=", "-debug"))
         )
     )
 

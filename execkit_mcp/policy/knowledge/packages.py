@@ -21,8 +21,7 @@ _apt = partial(
     alone="--version -v --help -h",
 )
 _INSPECT = (
-    "show|search|list|policy|madison|depends|rdepends|showpkg|showsrc|stats|dump|dumpavail|unmet|"
-    "pkgnames|dotty|xvcg"
+    "show|search|list|policy|madison|depends|rdepends|showpkg|showsrc|stats|dump|dumpavail|unmet|pkgnames|dotty|xvcg"
 )
 
 

@@ -119,9 +119,7 @@ PROGRAMS = (
         "-h -i,--idle-toggle -n,--iterations= -O -o,--sort-override= "
         "-p,--pid= -S,--accum-time-toggle -s,--secure-mode -U= -u,--filter-any-user= -V "
         "-w,--width=? -1,--single-cpu-toggle",
-        after=lambda reading: (
-            None if reading.has("-b") and reading.name == "top" else reading.mark("p", None)
-        ),
+        after=lambda reading: None if reading.has("-b") and reading.name == "top" else reading.mark("p", None),
     ),
     _procps(
         names="free",

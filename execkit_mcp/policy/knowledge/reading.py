@@ -70,9 +70,7 @@ class Reading:
 
     # ── findings ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def effect(
-        self, kind: EffectKind, arg: Arg | None = None, note: str = "", *, is_deep: bool = False
-    ) -> None:
+    def effect(self, kind: EffectKind, arg: Arg | None = None, note: str = "", *, is_deep: bool = False) -> None:
         """Add an effect."""
         self.effects.append(ArgEffect(kind=kind, arg=arg, note=note, is_recursive=is_deep))
 
@@ -180,9 +178,7 @@ class Reading:
 
     def flag_values(self, *names: str) -> list[Arg]:
         """Values of the flags that have one of these spellings, in order."""
-        return [
-            use.value for use in self.flags if use.value is not None and any(n in use.names for n in names)
-        ]
+        return [use.value for use in self.flags if use.value is not None and any(n in use.names for n in names)]
 
     def has(self, *names: str) -> bool:
         """Whether a flag with one of these spellings was given."""

@@ -335,9 +335,7 @@ def _judge_awk(reading: Reading, program: Arg) -> None:
         reading.dynamic(program, "is a program that nobody has judged")
     elif not awk_is_plain(program.text):
         reading.mark("x", None)
-        reading.effect(
-            EffectKind.UNKNOWN, program, "an awk program that runs, reads or writes something else"
-        )
+        reading.effect(EffectKind.UNKNOWN, program, "an awk program that runs, reads or writes something else")
 
 
 def _after_awk(reading: Reading) -> None:

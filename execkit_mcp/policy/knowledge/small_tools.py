@@ -105,14 +105,11 @@ PROGRAMS = (
         operands="-*",
         is_permuting=False,
     ),
-    _util(
-        names="uuidgen", flags="-r,--random -t,--time -n,--namespace= -N,--name= -m,--md5 -s,--sha1 -x,--hex"
-    ),
+    _util(names="uuidgen", flags="-r,--random -t,--time -n,--namespace= -N,--name= -m,--md5 -s,--sha1 -x,--hex"),
     _util(names="rename prename file-rename", operands="?*;d", flags="-v,--verbose -n,--no-act -o"),
     _util(
         names="fallocate",
-        flags="-l,--length= -o,--offset= -n,--keep-size -d,--dig-holes -p,--punch-hole -z,--zero-range "
-        "-v,--verbose",
+        flags="-l,--length= -o,--offset= -n,--keep-size -d,--dig-holes -p,--punch-hole -z,--zero-range -v,--verbose",
         operands="w",
     ),
     _util(names="mcookie", flags="-f,--file=:r -m,--max-size= -v,--verbose"),

@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     from execkit_mcp.policy.knowledge.reading import Reading
 
 MARKS = frozenset("-rfRwodnuNUxcsp?@A")
-_TOKEN = re.compile(
-    r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?"
-)
+_TOKEN = re.compile(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _COMMON = (
-    "--no-pager --no-legend -H,--host=:nx -M,--machine=:x -q,--quiet --no-ask-password -l,--full "
-    "--system --user -h"
+    "--no-pager --no-legend -H,--host=:nx -M,--machine=:x -q,--quiet --no-ask-password -l,--full --system --user -h"
 )
 _systemd = partial(Program, source="systemd 252 manual", alone="--help --version -h")
 _POWER = (

@@ -36,9 +36,7 @@ def _run_with_assignments(reading: Reading) -> None:
         pair = _assignment(operands[start])
         if pair is None:
             if "=" in operands[start].prefix and reading.name == "env":
-                reading.effect(
-                    EffectKind.UNKNOWN, operands[start], "an assignment to a name that is not plain"
-                )
+                reading.effect(EffectKind.UNKNOWN, operands[start], "an assignment to a name that is not plain")
                 start += 1
                 continue
             break
@@ -268,9 +266,7 @@ PROGRAMS = (
         after=_after_command,
         alone="",
     ),
-    Program(
-        names="builtin", source="bash 5.2 manual", operands="A", is_permuting=False, is_wrapper=True, alone=""
-    ),
+    Program(names="builtin", source="bash 5.2 manual", operands="A", is_permuting=False, is_wrapper=True, alone=""),
     Program(
         names="exec",
         source="bash 5.2 manual",
@@ -402,9 +398,7 @@ PROGRAMS = (
         is_wrapper=True,
         alone="--help --list --list-full",
     ),
-    Program(
-        names="eatmydata", source="eatmydata 105 manual", operands="A", is_permuting=False, is_wrapper=True
-    ),
+    Program(names="eatmydata", source="eatmydata 105 manual", operands="A", is_permuting=False, is_wrapper=True),
     Program(
         names="linux32 linux64 setarch i386 x86_64",
         source=_UTIL_LINUX,

@@ -131,9 +131,7 @@ class ConditionReader(ParameterReader):
         if operator in ARITHMETIC_BINARY:
             right = self._operand()
             if not (_is_number(left) and _is_number(right)):
-                self.fail(
-                    f"arithmetic comparison {operator} of variables (their values are evaluated)", start
-                )
+                self.fail(f"arithmetic comparison {operator} of variables (their values are evaluated)", start)
             return Binary(operator, left, right)
         if operator == "=~":
             return Binary(operator, left, self._regex())

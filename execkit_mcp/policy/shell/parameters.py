@@ -37,9 +37,7 @@ _REFUSED = (
 )
 _PATTERN_RUN = re.compile(r"[^'\"\\$`*?\[{}~/@+!]+")
 _WORD_RUN = re.compile(r"[^'\"\\$`*?\[{}~@+! \t\n]+")
-_ARITHMETIC_TOKEN = re.compile(
-    r"[ \t\n]*(0[xX][0-9a-fA-F]+|[0-9]+|\*\*|<<|>>|[<>=!]=|&&|\|\||[-+*/%<>!~&|^?:()])"
-)
+_ARITHMETIC_TOKEN = re.compile(r"[ \t\n]*(0[xX][0-9a-fA-F]+|[0-9]+|\*\*|<<|>>|[<>=!]=|&&|\|\||[-+*/%<>!~&|^?:()])")
 _BLANK = re.compile(r"[ \t\n]*")
 _MAX_NUMBER = 20
 
@@ -77,9 +75,7 @@ class ParameterReader(WordReader):
         elif operator in WORD_OPERATORS:
             argument = self.quoted_argument() if quoted else self.unquoted_argument()
         else:
-            argument = self.pattern(
-                "}/" if operator.startswith("/") else "}", in_here_document=in_here_document
-            )
+            argument = self.pattern("}/" if operator.startswith("/") else "}", in_here_document=in_here_document)
             if operator.startswith("/"):
                 if not argument.parts and operator in ("/", "//"):
                     self.fail("empty pattern in a parameter expansion")
@@ -199,9 +195,7 @@ class ParameterReader(WordReader):
                 assert blank is not None
                 following = self.source[blank.end() : blank.end() + 1]
                 if following.isalpha() or following in ("_", "$", "`"):
-                    self.fail(
-                        "arithmetic with a variable (its value is evaluated, and can run commands)", start
-                    )
+                    self.fail("arithmetic with a variable (its value is evaluated, and can run commands)", start)
                 self.fail("arithmetic expansion", start)
             token = found.group(1)
             if token == ")" and depth == 0:  # noqa: S105 - a token of the grammar

@@ -104,16 +104,12 @@ class Renderer:
             if isinstance(part, Literal):
                 text = part.text
                 if index and isinstance(parts[index - 1], Tilde):
-                    pieces.append(
-                        text[0]
-                    )  # the slash (in assignments also the colon) that ends the tilde prefix
+                    pieces.append(text[0])  # the slash (in assignments also the colon) that ends the tilde prefix
                     text = text[1:]
                     if not text:
                         continue
                 elif index == 0 and (name := _ASSIGNMENT_LIKE.match(text)) is not None:
-                    pieces.append(
-                        name.group()
-                    )  # export reads its operand as an assignment only if this is unquoted
+                    pieces.append(name.group())  # export reads its operand as an assignment only if this is unquoted
                     text = text[name.end() :]
                     if not text:
                         continue
@@ -175,14 +171,11 @@ class Renderer:
             return f"${{#{name}}}"
         argument = part.argument or Word(())
         if operator == ":":
-            return (
-                f"${{{name}: {''.join(each.text for each in argument.parts if isinstance(each, Literal))}}}"
-            )
+            return f"${{{name}: {''.join(each.text for each in argument.parts if isinstance(each, Literal))}}}"
         if operator in WORD_OPERATORS:
             if part.quoted:
                 inside = "".join(
-                    each.text if isinstance(each, Literal) else self.part(each, Glob(""))
-                    for each in argument.parts
+                    each.text if isinstance(each, Literal) else self.part(each, Glob("")) for each in argument.parts
                 )
             else:
                 inside = self.parts(argument.parts) if argument.parts else ""
@@ -290,17 +283,14 @@ class Renderer:
                 return f"{{ {self.closed(command.body)} }}"
             case If():
                 pieces = [
-                    f"if {self.closed(condition)} then {self.closed(then)}"
-                    for condition, then in command.branches
+                    f"if {self.closed(condition)} then {self.closed(then)}" for condition, then in command.branches
                 ]
                 text = " el".join(pieces)
                 if command.otherwise is not None:
                     text += f" else {self.closed(command.otherwise)}"
                 return text + " fi"
             case Loop():
-                return (
-                    f"{command.keyword} {self.closed(command.condition)} do {self.closed(command.body)} done"
-                )
+                return f"{command.keyword} {self.closed(command.condition)} do {self.closed(command.body)} done"
             case For():
                 words = "".join(" " + self.word(word) for word in command.words)
                 return f"for {command.name} in{words}; do {self.closed(command.body)} done"
@@ -335,11 +325,7 @@ class Renderer:
             case Unary():
                 return f"{condition.operator} {self.operand(condition.operand)}"
             case Binary():
-                right = (
-                    self.regex(condition.right)
-                    if condition.operator == "=~"
-                    else self.operand(condition.right)
-                )
+                right = self.regex(condition.right) if condition.operator == "=~" else self.operand(condition.right)
                 return f"{self.operand(condition.left)} {condition.operator} {right}"
             case Not():
                 return "! " + self.nested(condition.operand, isinstance(condition.operand, Both))

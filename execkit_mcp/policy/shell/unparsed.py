@@ -15,9 +15,7 @@ _FORMAT_CHARACTERS = (
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-HOSTILE_CHARACTER = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _FORMAT_CHARACTERS + "]"
-)
+HOSTILE_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _FORMAT_CHARACTERS + "]")
 _HOSTILE_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 

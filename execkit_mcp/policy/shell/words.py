@@ -77,9 +77,7 @@ def source_of(word: Word) -> str:
     return render_word(word)
 
 
-def _values(
-    part: Part, variables: Mapping[str, tuple[str, ...]], *, is_first: bool
-) -> tuple[str, ...] | None:
+def _values(part: Part, variables: Mapping[str, tuple[str, ...]], *, is_first: bool) -> tuple[str, ...] | None:
     if isinstance(part, Literal):
         return (part.text,)
     if isinstance(part, Tilde):
@@ -92,9 +90,7 @@ def _values(
     return values or None
 
 
-def _dynamic(
-    word: Word, prefixes: list[str], stopped_at: Part, *, is_home: bool, is_prefix_open: bool
-) -> Arg:
+def _dynamic(word: Word, prefixes: list[str], stopped_at: Part, *, is_home: bool, is_prefix_open: bool) -> Arg:
     prefix = _common_prefix(prefixes)
     if is_prefix_open and isinstance(stopped_at, ProcessSubstitution):
         prefix += "/dev/fd/"

@@ -1,4 +1,3 @@
-
 """Password hashes: what /etc/shadow, htpasswd, databases and frameworks store."""
 
 from execkit_mcp.redaction.shape import ALNUM, BASE64, HEX, TokenShape, fill
