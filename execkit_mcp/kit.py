@@ -272,8 +272,11 @@ async def open_kit(
     environ: Mapping[str, str] | None = None,
     clock: Clock | None = None,
     entropy: Entropy | None = None,
+    owns_process: bool = False,
 ) -> AsyncIterator[ExecKit]:
     """Put an ExecKit together and take it apart again.
+
+    ``owns_process`` says that this process starts no children of its own; see ``LocalTransport``.
 
     Raises:
         ConfigError, PolicyError: configuration or policy is wrong; nothing was started.
@@ -302,7 +305,14 @@ async def open_kit(
                 locator=LocalPrograms(compiled.document.program_folders, compiled.document.programs),
                 run_as=user_name(),
             )
-            opener = Opener(settings=settings, policy=compiled, clock=clock, entropy=entropy, environ=environ)
+            opener = Opener(
+                settings=settings,
+                policy=compiled,
+                clock=clock,
+                entropy=entropy,
+                environ=environ,
+                owns_process=owns_process,
+            )
             kit = ExecKit(
                 settings=settings,
                 policy=compiled,

@@ -33,13 +33,14 @@ class Opener:
         clock: Clock,
         entropy: Entropy,
         environ: Mapping[str, str],
+        owns_process: bool = False,
     ) -> None:
         self._settings = settings
         self._policy = policy
         self._clock = clock
         self._entropy = entropy
         self._environ = environ
-        self._transport = LocalTransport()
+        self._transport = LocalTransport(owns_process=owns_process)
 
     def prewarm(self) -> None:
         """Start what the first session needs, in the background."""

@@ -13,7 +13,9 @@ async def _serve(*, policy: str | None, config: str | None, workspace: str | Non
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
-    async with open_kit(policy=policy, config=config, workspace=workspace, state_dir=state_dir) as kit:
+    async with open_kit(
+        policy=policy, config=config, workspace=workspace, state_dir=state_dir, owns_process=True
+    ) as kit:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)
         kit.prewarm()

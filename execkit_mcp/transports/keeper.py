@@ -1,8 +1,10 @@
 """Owner of every local shell, outliving the server just long enough to end them; this module is that process.
 
-    server ── SOCK_SEQPACKET ── keeper (own session, subreaper, ignores INT, TERM, HUP)
-                                  ├── bash (session 1; subreaper)  ── what session 1 started
-                                  └── bash (session 2; subreaper)  ── …
+    server ── guardian (own session, subreaper, ignores INT, TERM, HUP)
+      │           │
+      ╰─ SOCK_SEQPACKET ─ keeper (the same)
+                             ├── bash (session 1; subreaper)  ── what session 1 started
+                             └── bash (session 2; subreaper)  ── …
 
 Theory of operation
 -------------------
@@ -15,6 +17,11 @@ long as it lives. When it dies, what it leaves comes to the keeper: a child of t
 is an orphan of a dead shell, and is killed. When the socket ends, or the server's pidfd says that it is
 gone, everything is killed until nothing is left. A tree is frozen (SIGSTOP) before it is killed, so that it
 cannot fork its way out.
+
+A command can kill its keeper (``kill -9``). The kernel then kills the shells (PDEATHSIG), and what they had started
+falls to the guardian, which kills it and ends; if it is the guardian that dies, the keeper ends everything. A keeper
+that is stopped (SIGSTOP) is continued by the guardian. Only who kills both at one blow leaves something behind, and
+that falls to ``serve``, which is a subreaper too (``local.py``).
 
 This file is run by path with ``python -I -S``: it imports the standard library and ptyprocess only, which
 keeps the start at some 30 ms. ``local.py`` imports the names of its protocol from here.
@@ -35,7 +42,7 @@ import termios
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MAX_PACKET", "SHELL_FDS", "end_trees", "main", "processes_below"]
+__all__ = ["MAX_PACKET", "SHELL_FDS", "become_subreaper", "end_all_below", "end_trees", "main", "processes_below"]
 
 SHELL_FDS = {"script": 0, "tty": 248, "stdin": 249, "status": 250, "stdout": 251, "stderr": 252}
 """The descriptors of a shell; its own 1 and 2 are ``/dev/null``."""
@@ -105,11 +112,12 @@ class _Keeper:
         self._libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         self._poll = select.poll()
         self._poll.register(link, select.POLLIN)
-        try:
-            self._server: int = os.pidfd_open(server_pid)
-            self._poll.register(self._server, select.POLLIN)
-        except OSError:
-            self._server = -1
+        self._guardian = os.getppid()
+        self._others: list[int] = []
+        for pid in (server_pid, self._guardian):
+            with contextlib.suppress(OSError):
+                self._others.append(os.pidfd_open(pid))
+                self._poll.register(self._others[-1], select.POLLIN)
         wake_r, wake_w = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = wake_r
         self._poll.register(wake_r, select.POLLIN)
@@ -123,6 +131,8 @@ class _Keeper:
                 pass
         finally:
             self._end_all()
+            if os.getppid() == self._guardian:  # it may have been stopped
+                _signal(self._guardian, signal.SIGCONT)
 
     def _turn(self) -> bool:
         ready = dict(self._poll.poll(20 if self._has_orphans() else None))
@@ -130,7 +140,7 @@ class _Keeper:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wake, 4096)
         self._reap()
-        if self._server in ready:
+        if any(other in ready for other in self._others):
             return False
         if self._link.fileno() in ready:
             packet, fds, _, _ = socket.recv_fds(self._link, MAX_PACKET, 16)
@@ -228,18 +238,45 @@ class _Keeper:
 
     def _end_all(self) -> None:
         self._shells.clear()
-        for _ in range(_PASSES):
-            end_trees({os.getpid()}, are_roots_spared=True)
+        end_all_below()
+        _remove(self._folder)
+
+
+def end_all_below(spared: frozenset[int] = frozenset()) -> None:
+    """Kill everything below this process until nothing is left, but not its children ``spared`` and their trees."""
+    for _ in range(_PASSES):
+        roots = _children() - spared
+        if not roots:
+            return
+        end_trees(roots)
+        for pid in roots:
             with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            if not processes_below(os.getpid()):
-                break
-            select.select([], [], [], 0.01)
-        with contextlib.suppress(OSError):
-            for path in self._folder.iterdir():
-                path.unlink()
-            self._folder.rmdir()
+                os.waitpid(pid, os.WNOHANG)
+        select.select([], [], [], 0.01)
+
+
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+def _guard(keeper: int, folder: Path) -> None:
+    """Wait for the keeper to end, wake it whenever it is stopped, and end what it leaves."""
+    while True:
+        pid, status = os.waitpid(-1, os.WUNTRACED)
+        if pid == keeper and os.WIFSTOPPED(status):
+            os.kill(keeper, signal.SIGCONT)
+        elif pid == keeper:
+            break
+    end_all_below()
+    _remove(folder)
+
+
+def become_subreaper() -> None:
+    """Orphans below this process come to it from now on."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _children() -> set[int]:
@@ -273,9 +310,16 @@ def main(argv: list[str]) -> None:
         signal.SIGTTOU,
     ):
         signal.signal(number, signal.SIG_IGN)
+    folder = Path(argv[3])
+    become_subreaper()
+    pid = os.fork()
+    if pid:
+        os.close(int(argv[0]))
+        _guard(pid, folder)
+        return
     link = socket.socket(fileno=int(argv[0]))
     os.set_inheritable(link.fileno(), False)
-    _Keeper(link, int(argv[1]), Path(argv[3])).serve()
+    _Keeper(link, int(argv[1]), folder).serve()
 
 
 if __name__ == "__main__":

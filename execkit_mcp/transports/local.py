@@ -36,6 +36,7 @@ __all__ = ["LocalChannel", "LocalTransport", "find_bash"]
 _TRUSTED_BASH = ("/bin/bash", "/usr/bin/bash")
 _PIPE_BYTES = 1 << 18
 _OPEN_S = 10.0
+_CLOSE_S = 5.0
 _SIOCOUTQ = 0x5411
 _INHERITED = ("LD_LIBRARY_PATH", "PYTHONHOME")
 _CAPABILITIES = frozenset(Capability)
@@ -55,7 +56,8 @@ def find_bash() -> str:
 class _Keeper:
     """The server's end of the link to one keeper process; belongs to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, owns_process: bool) -> None:
+        self._owns_process = owns_process
         self._loop = asyncio.get_running_loop()
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[tuple[int, int]]] = {}
@@ -142,11 +144,13 @@ class _Keeper:
                 self._early.pop(next(iter(self._early)))
 
     def _ended(self) -> None:
-        """The keeper is gone, and the kernel has killed its shells."""
+        """The keeper is gone, the kernel has killed its shells, and its guardian what those had started."""
         self._loop.remove_reader(self._link.fileno())
         self._link.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=0.5)
+        if self._owns_process:  # the guardian may have been killed too: then its orphans came to us
+            keeper.end_all_below()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(TransportLost("The keeper of local shells ended.", retryable=True))
@@ -191,6 +195,8 @@ class _Keeper:
 
     def kill(self, pid: int) -> None:
         """Have the shell and everything below it killed."""
+        with contextlib.suppress(ProcessLookupError):  # a command may have stopped the keepers
+            self._process.send_signal(signal.SIGCONT)
         with contextlib.suppress(TransportLost):
             self._send({"op": "kill", "pid": pid})
 
@@ -203,20 +209,34 @@ class _Keeper:
         for channel in tuple(self._channels.values()):
             channel.report(ShellReport(kind="lost"))
         self._channels.clear()
-        await asyncio.to_thread(self._process.wait)
+        with contextlib.suppress(ProcessLookupError):  # a command may have stopped it
+            self._process.send_signal(signal.SIGCONT)
+        try:
+            await asyncio.to_thread(self._process.wait, _CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            await asyncio.to_thread(self._process.wait)
 
 
 class LocalTransport:
-    """Shells of this machine and user."""
+    """Shells of this machine and user.
+
+    Args:
+        owns_process: this process starts no other children, so that whatever falls to it when keeper and guardian
+            are both killed is theirs, and is ended. Not for the SDK, whose process belongs to its caller.
+    """
 
     name = "local"
 
-    def __init__(self) -> None:
+    def __init__(self, *, owns_process: bool = False) -> None:
         self._keeper: _Keeper | None = None
+        self._owns_process = owns_process
+        if owns_process:
+            keeper.become_subreaper()
 
     @property
     def keeper_pid(self) -> int | None:
-        """The process id of the keeper, when there is one."""
+        """The process id of the keeper's guardian, when there is one."""
         return None if self._keeper is None else self._keeper.pid
 
     def prewarm(self) -> None:
@@ -227,7 +247,7 @@ class LocalTransport:
         if self._keeper is None or not self._keeper.is_usable:
             if not sys.executable:
                 raise TransportUnavailable("This Python does not know its own path (sys.executable is empty).")
-            self._keeper = _Keeper()
+            self._keeper = _Keeper(owns_process=self._owns_process)
         return self._keeper
 
     def check(self) -> frozenset[Capability]:
