@@ -58,6 +58,7 @@ class AuditLog:
         self._head_path = str(folder / HEAD_NAME)
         self._log_path = ""
         self._failure = "it is not open"
+        self._is_dirty = False
 
     @classmethod
     def open(cls, folder: str | Path, *, clock: Clock, entropy: Entropy, key: bytes | None = None) -> Self:
@@ -84,12 +85,15 @@ class AuditLog:
         """The last entry this writer knows of: its number and hash."""
         return self._head
 
-    def append(self, kind: str, data: Mapping[str, object]) -> str:
+    def append(self, kind: str, data: Mapping[str, object], *, is_synced: bool = True) -> str:
         """Put one entry on the record; when this returns its hash, it is on the disk.
 
         Args:
             kind: what happened, such as ``decision`` or ``exec.started``.
             data: the facts, JSON-able and already redacted.
+            is_synced: False leaves the entry in the kernel's hands (a killed process loses nothing, a power cut may)
+                until the next synced entry, ``sync`` or ``close``. Only for what has happened already: what is about
+                to run must be on the disk first.
 
         Raises:
             AuditWriteFailed: it is not on the record; nothing may run.
@@ -102,8 +106,20 @@ class AuditLog:
                 self._catch_up()
                 if self._head.end >= SEGMENT_BYTES:
                     self._open_segment(self._head.segment + 1)
-                self._write(kind, data)
+                self._write(kind, data, is_synced=is_synced)
                 return self._head.hash
+
+    def sync(self) -> None:
+        """Put entries that were left in the kernel's hands on the disk; does nothing when there are none.
+
+        Raises:
+            AuditWriteFailed: it cannot be done; the log is closed until ``reopen``.
+        """
+        with self._mutex:
+            if self._is_dirty and not self._failure:
+                with self._failing_closed():
+                    os.fdatasync(self._log_fd)
+                    self._is_dirty = False
 
     def reopen(self) -> None:
         """Open the files anew and read on from the head; the only way back after a failure."""
@@ -124,20 +140,23 @@ class AuditLog:
         with self._mutex:
             if self._head_fd != _CLOSED and not self._failure:
                 with self._failing_closed():
+                    os.fdatasync(self._log_fd)
                     os.fdatasync(self._head_fd)
             self._close_files()
             self._failure = self._failure or "it was closed"
 
     # ── under the lock ──
 
-    def _write(self, kind: str, data: Mapping[str, object]) -> None:
+    def _write(self, kind: str, data: Mapping[str, object], *, is_synced: bool = True) -> None:
         head = self._head
         time = datetime.fromtimestamp(self._clock.epoch_s(), UTC).isoformat(timespec="microseconds")
         line, digest = seal(seq=head.seq + 1, time=time, kind=kind, data=data, prev=head.hash, key=self._key)
         written = os.write(self._log_fd, line)
         if written != len(line):
             raise OSError(f"only {written} of {len(line)} bytes could be written")
-        os.fdatasync(self._log_fd)
+        if is_synced:
+            os.fdatasync(self._log_fd)
+        self._is_dirty = not is_synced
         self._head = replace(head, seq=head.seq + 1, hash=digest, end=head.end + len(line))
         self._write_head()
 
@@ -221,6 +240,9 @@ class AuditLog:
         path = self._folder / segment_name(number)
         check_private_file(path)
         if self._log_fd != _CLOSED:
+            if self._is_dirty:
+                os.fdatasync(self._log_fd)
+                self._is_dirty = False
             os.close(self._log_fd)
             self._log_fd = _CLOSED
         self._log_fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -141,6 +141,8 @@ def matcher(text: str, *, crosses: bool = True) -> re.Pattern[str]:
 
 def matches(text: str, pattern: str, *, crosses: bool = True) -> bool:
     """Whether the whole of ``text`` matches ``pattern``."""
+    if _ESCAPED.search(pattern) is None:
+        return text == pattern
     return matcher(pattern, crosses=crosses).fullmatch(text) is not None
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from execkit_mcp.policy import globs
+from execkit_mcp.policy.path_tree import PathTree
 
 UNKNOWN_HOME = "/~"
 _MAX_ANSWERS = 1024
@@ -74,15 +75,17 @@ class PathSet:
     """A list of patterns, ready to match."""
 
     patterns: tuple[PathPattern, ...]
-    expression: re.Pattern[str] | None
+    tree: PathTree = field(compare=False, repr=False)
     answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict, compare=False, repr=False)
+
+    def matches(self, path: str) -> bool:
+        """Whether some pattern matches the plain ``path``."""
+        return self.tree.first(path) is not None
 
     def covers(self, place: Place) -> bool:
         """Whether every spelling of the place, and all that it can match, lies inside the patterns."""
-        if self.expression is None:
-            return False
         if not place.is_glob and not place.is_recursive:
-            return all(self.expression.fullmatch(spelling) for spelling in place.spellings)
+            return all(map(self.matches, place.spellings))
         return all(
             any(_contains(pattern, spelling, place) for pattern in self.patterns) for spelling in place.spellings
         )
@@ -90,11 +93,10 @@ class PathSet:
     def touched_by(self, place: Place) -> tuple[PathPattern | None, bool]:
         """The first pattern that the place touches, and whether it could not be told for some pattern."""
         if not place.is_glob and not place.is_recursive:
-            if self.expression is not None and any(self.expression.fullmatch(path) for path in place.spellings):
-                for pattern in self.patterns:
-                    if any(_expression(pattern, deep=True).fullmatch(path) for path in place.spellings):
-                        return pattern, False
-            return None, False
+            first = min(
+                (number for path in place.spellings if (number := self.tree.first(path)) is not None), default=None
+            )
+            return (None if first is None else self.patterns[first]), False
         answer = self.answers.get(place)
         if answer is None:
             if len(self.answers) >= _MAX_ANSWERS:
@@ -169,10 +171,14 @@ def compile_paths(sources: tuple[str, ...], home: str, workspace: str, *, is_ref
             continue
         segments = tuple(part for part in _split(text) if part != ".")
         patterns.append(PathPattern(source, text, segments, bool(segments) and segments[0] == _DOUBLE, _head(segments)))
-    if not patterns:
-        return PathSet((), None)
-    joined = "|".join(f"(?:{_regex(pattern, deep=is_refusal)})" for pattern in patterns)
-    return PathSet(tuple(patterns), re.compile(joined, re.DOTALL))
+
+    def expression_of(number: int) -> re.Pattern[str]:
+        return _expression(patterns[number], deep=is_refusal)
+
+    return PathSet(
+        tuple(patterns),
+        PathTree([pattern.segments for pattern in patterns], expression_of, is_deep=is_refusal),
+    )
 
 
 # ── containment and intersection ────────────────────────────────────────────────────────────────────────

@@ -132,10 +132,10 @@ def matches(  # noqa: C901, PLR0911 - one condition after another
             return False
     if element.cwd is not None:
         folders = compile_paths(element.cwd, home, workspace)
-        if folders.expression is None:
+        if not folders.patterns:
             return False
         if cwds is None:
             return is_deny
-        inside = [folders.expression.fullmatch(cwd) is not None for cwd in cwds]
+        inside = [folders.matches(cwd) for cwd in cwds]
         return any(inside) if is_deny else all(inside)
     return True

@@ -1,7 +1,9 @@
 """The gate in front of every session: judges, asks, and puts each step on the record before the next is taken."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from execkit_mcp.approvals.approval import Approval, Channel, State
 from execkit_mcp.approvals.display import describe
@@ -14,6 +16,8 @@ from execkit_mcp.policy import Context, judge
 from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.runtime.request import RunRequest
 from execkit_mcp.runtime.session import Session, SessionFacts
+
+SYNC_AFTER_S: Final = 0.01
 
 
 class Gate:
@@ -149,7 +153,10 @@ class Gate:
         )
 
     def record_end(self, exec_: Exec, session: Session) -> None:
-        """Put the end on the record; if that fails the result says so, and nothing runs after it."""
+        """Put the end on the record; if that fails the result says so, and nothing runs after it.
+
+        It has happened already, so the result does not wait for the disk: that is synced a moment later.
+        """
         end = exec_.completion
         assert end is not None
         counts = {name: exec_.chains[name].snapshot() for name in ("stdout", "stderr")}
@@ -169,7 +176,9 @@ class Gate:
                     "redactions": exec_.redactions(),
                     "fence": session.facts.fence.to_json(),
                 },
+                is_synced=False,
             )
+            asyncio.get_running_loop().call_later(SYNC_AFTER_S, self.sync)
         except AuditWriteFailed as error:
             exec_.completion = replace(end, warnings=(*end.warnings, str(error)))
 
@@ -177,13 +186,20 @@ class Gate:
         """Put anything else on the record."""
         self._append(kind, data)
 
-    def _append(self, kind: str, data: Mapping[str, object]) -> None:
+    def sync(self) -> None:
+        """Put what has been recorded on the disk; if that fails, the next command finds the record closed."""
+        try:
+            self._audit.sync()
+        except AuditWriteFailed:
+            self._must_reopen = True
+
+    def _append(self, kind: str, data: Mapping[str, object], *, is_synced: bool = True) -> None:
         """Write one entry; after a failure the log is read anew first, and nothing runs until that succeeds."""
         if self._must_reopen:
             self._audit.reopen()
             self._must_reopen = False
         try:
-            self._audit.append(kind, data)
+            self._audit.append(kind, data, is_synced=is_synced)
         except AuditWriteFailed:
             self._must_reopen = True
             raise

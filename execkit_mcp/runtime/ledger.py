@@ -1,6 +1,7 @@
 """The ledger: every exec by id, its full redacted output readable until it ages out."""
 
 from collections import OrderedDict
+from itertools import islice
 
 from execkit_mcp.errors import ExecExpired, ExecNotFound
 from execkit_mcp.runtime.exec import Exec
@@ -21,8 +22,9 @@ class Ledger:
     def add(self, exec_: Exec) -> None:
         """Enter a new exec."""
         self._execs[exec_.exec_id] = exec_
-        overdue = len(self._execs) - self._max_execs
-        for old in [each for each in self._execs.values() if not each.is_running][: max(overdue, 0)]:
+        overdue = max(len(self._execs) - self._max_execs, 0)
+        finished = (each for each in self._execs.values() if not each.is_running)
+        for old in tuple(islice(finished, overdue)):
             del self._execs[old.exec_id]
             counts: dict[str, object] = {
                 name: {"total_bytes": chain.snapshot().total_bytes, "total_lines": chain.snapshot().total_lines}

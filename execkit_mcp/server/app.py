@@ -62,7 +62,9 @@ class _App:
         if spec is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
         try:
-            arguments = spec.arguments.model_validate(params.arguments or {})
+            # clients fill optional arguments in with null: that is the same as leaving them out
+            given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
+            arguments = spec.arguments.model_validate(given)
         except ValidationError as error:
             return error_result(invalid_arguments(spec.name, error))
         caller = Caller(requester=_requester(context))

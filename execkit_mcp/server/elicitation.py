@@ -15,6 +15,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
+from pydantic import ValidationError
 
 MODERN: Final = "2026-07-28"
 FIELD: Final = "decision"
@@ -70,15 +71,16 @@ def answer_of(result: object) -> Answer:
         return "nobody"
     if result.action == "decline":
         return "deny"
-    if result.action == "accept":
-        return "approve" if (result.content or {}).get(FIELD) == "allow once" else "deny"
-    return "nobody"
+    said = (result.content or {}).get(FIELD) if result.action == "accept" else None
+    if said == "allow once":
+        return "approve"
+    return "deny" if said == "deny" else "nobody"
 
 
 async def ask(context: ServerRequestContext[Any], message: str) -> Answer:
     """The legacy form of the question: send it and wait for the client."""
     try:
         result = await context.session.elicit_form(message, SCHEMA, related_request_id=context.request_id)
-    except MCPError:
+    except (MCPError, ValidationError):  # refused, or an answer that is none
         return "nobody"
     return answer_of(result)

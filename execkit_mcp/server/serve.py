@@ -4,29 +4,28 @@ import asyncio
 import signal
 import sys
 
+import anyio
+
 from execkit_mcp.kit import open_kit
 from execkit_mcp.server.app import build_server
 from execkit_mcp.server.stdio import stdio_streams
 
 
 async def _serve(*, policy: str | None, config: str | None, workspace: str | None, state_dir: str | None) -> None:
-    task = asyncio.current_task()
-    assert task is not None
     loop = asyncio.get_running_loop()
+    serving = anyio.CancelScope()
     async with open_kit(
         policy=policy, config=config, workspace=workspace, state_dir=state_dir, owns_process=True
     ) as kit:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
+            loop.add_signal_handler(number, serving.cancel)  # once more, or while closing: no effect
         kit.prewarm()
         server = build_server(kit)
         sys.stderr.write(f"execkit-mcp: serving on stdio, policy {kit.policy_name}\n")
         sys.stderr.flush()
-        try:
+        with serving:  # a signal ends this block; then the kit is closed in order
             async with stdio_streams() as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
-        except asyncio.CancelledError:
-            pass  # a signal: close the kit in order
 
 
 def serve_stdio(*, policy: str | None, config: str | None, workspace: str | None, state_dir: str | None) -> int:

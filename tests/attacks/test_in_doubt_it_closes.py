@@ -75,7 +75,7 @@ async def test_without_a_record_nothing_runs(world, monkeypatch):
     ) as session:
         await session.exec("echo one")
 
-        def broken(self, kind, data):
+        def broken(self, kind, data, **_options):
             raise AuditWriteFailed("The disk is full.")
 
         with monkeypatch.context() as broken_disk:

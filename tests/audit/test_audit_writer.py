@@ -245,3 +245,22 @@ def test_there_is_nothing_to_verify_where_there_is_no_log(tmp_path):
         verify_folder(tmp_path)
     with pytest.raises(AuditChainBroken, match="no audit log"):
         verify_folder(Path(tmp_path / "missing"))
+
+
+def test_an_entry_left_to_the_kernel_is_whole_for_every_reader_and_synced_later(tmp_path, monkeypatch):
+    log = AuditLog.open(tmp_path, clock=FakeClock(), entropy=FakeEntropy())
+    synced = []
+    real = os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", lambda descriptor: (synced.append(descriptor), real(descriptor)))
+    log.append("exec.finished", {"n": 1}, is_synced=False)
+    assert synced == []
+    assert verify_folder(tmp_path).problem is None
+    log.sync()
+    assert len(synced) == 1
+    log.sync()
+    assert len(synced) == 1
+    log.append("exec.finished", {"n": 2}, is_synced=False)
+    log.append("decision", {"n": 3})
+    assert len(synced) == 2
+    log.close()
+    assert verify_folder(tmp_path).problem is None
