@@ -165,9 +165,15 @@ def meet(left: str, right: str, *, hides_dot: bool = True) -> bool:
 
     ``hides_dot``: ``left`` is expanded by a shell, whose leading wildcard never matches a leading dot.
     """
+    if not _ESCAPED.search(left) and not _ESCAPED.search(right):
+        return left == right
     a, b = tokens(left), tokens(right)
     starts_wild = bool(a) and not isinstance(a[0], str)
     if hides_dot and starts_wild and b and b[0] == ".":
+        return False
+    if a == (_STAR,) or b == (_STAR,):
+        return True
+    if _edges_differ(a, b) or _edges_differ(a[::-1], b[::-1]):
         return False
     reached = {(0, 0)}
     pending = [(0, 0)]
@@ -179,6 +185,16 @@ def meet(left: str, right: str, *, hides_dot: bool = True) -> bool:
             if step not in reached:
                 reached.add(step)
                 pending.append(step)
+    return False
+
+
+def _edges_differ(a: Sequence[Token], b: Sequence[Token]) -> bool:
+    """Whether the literal characters that both patterns start with already tell them apart."""
+    for left, right in zip(a, b, strict=False):
+        if not isinstance(left, str) or not isinstance(right, str):
+            return False
+        if left != right:
+            return True
     return False
 
 

@@ -15,8 +15,9 @@ hold that.
 Longer than most, because places, patterns and their intersection are one idea.
 """
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -77,6 +78,7 @@ class PathSet:
     patterns: tuple[PathPattern, ...]
     tree: PathTree = field(compare=False, repr=False)
     answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict, compare=False, repr=False)
+    by_head: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def matches(self, path: str) -> bool:
         """Whether some pattern matches the plain ``path``."""
@@ -112,14 +114,24 @@ class PathSet:
             if place.is_glob and wanted[-1:] == (_DOUBLE,):
                 wanted, is_recursive = wanted[:-1], True
             head = _head(wanted)
-            for pattern in self.patterns:
-                if not pattern.is_floating and any(a != b for a, b in zip(head, pattern.head, strict=False)):
+            for pattern in self._near(head):
+                if not pattern.is_floating and any(map(operator.ne, head, pattern.head)):
                     continue
                 met = _meets(pattern, wanted, is_recursive=is_recursive)
                 if met:
                     return pattern, False
                 undecided = undecided or met is None
         return None, undecided
+
+    def _near(self, head: tuple[str, ...]) -> Iterable[PathPattern]:
+        """The patterns, in order, whose first segment does not rule out a path with this literal beginning."""
+        if not head:
+            return self.patterns
+        if not self.by_head:
+            for number, pattern in enumerate(self.patterns):
+                self.by_head.setdefault(pattern.head[0] if pattern.head else "", []).append(number)
+        numbers = sorted((*self.by_head.get("", ()), *self.by_head.get(head[0], ())))
+        return map(self.patterns.__getitem__, numbers)
 
 
 @lru_cache(maxsize=4096)
@@ -254,6 +266,11 @@ def _segment_meets(wanted: str, refused: str) -> bool:
 
 def _segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Whether some path matches both patterns."""
+    for one, other in zip(left, right, strict=False):
+        if _DOUBLE in (one, other):
+            break
+        if one != other and not globs.meet(one, other):
+            return False
     reached = {(0, 0)}
     pending = [(0, 0)]
     while pending:

@@ -16,6 +16,9 @@ from execkit_mcp.policy import globs
 from execkit_mcp.policy.findings import Act
 
 
+_MAX_PROGRAMS = 2048
+
+
 @lru_cache(maxsize=1024)
 def expression(pattern: str) -> re.Pattern[str]:
     """The compiled pattern; compiled once, when it is first asked for."""
@@ -61,8 +64,8 @@ class Shape:
     reads: str = ""
     writes: str = ""
 
-    def fits(self, act: Act) -> bool:  # noqa: PLR0911 - one condition a line, each decides
-        """Whether an act of such a program has this shape."""
+    def fits(self, act: Act, line: str) -> bool:  # noqa: PLR0911 - one condition a line, each decides
+        """Whether an act of such a program has this shape; ``line`` is its arguments as one line."""
         if self.fed_by and not any(program in self.fed_by.split() for program in act.upstream):
             return False
         if self.is_fed and not act.upstream:
@@ -77,7 +80,7 @@ class Shape:
             return False
         if self.operand and not any(expression(self.operand).fullmatch(word.text) for word in act.invocation.operands):
             return False
-        if self.anywhere and expression(self.anywhere).search(" ".join(act.argv[1:])) is None:
+        if self.anywhere and expression(self.anywhere).search(line) is None:
             return False
         if self.reads and not _has_path(act, EffectKind.READ, self.reads):
             return False
@@ -140,13 +143,16 @@ class Hazard:
 class Table:
     """Rows, and which of them are about a program."""
 
-    __slots__ = ("_by_glob", "_by_name", "by_id", "rows")
+    __slots__ = ("_about", "_by_glob", "_by_name", "_finding", "_written", "by_id", "rows")
 
     def __init__(self, rows: Sequence[Hazard]) -> None:
         self.rows = tuple(rows)
         self.by_id = {row.id: row for row in rows}
         self._by_name: dict[str, list[tuple[Hazard, Shape]]] = {}
         self._by_glob: list[tuple[str, Hazard, Shape]] = []
+        self._about: dict[str, tuple[tuple[Hazard, Shape], ...]] = {}
+        self._finding = tuple(row for row in rows if row.finder is not None)
+        self._written = tuple(row for row in rows if row.finder is not None or row.writes)
         for row in rows:
             for shape in row.shapes:
                 for name in shape.programs.split():
@@ -157,14 +163,19 @@ class Table:
 
     def about(self, program: str) -> Sequence[tuple[Hazard, Shape]]:
         """The shapes that name this program."""
-        named = self._by_name.get(program, [])
-        wild = [(row, shape) for name, row, shape in self._by_glob if globs.matches(program, name)]
-        return [*named, *wild] if wild else named
+        found = self._about.get(program)
+        if found is None:
+            if len(self._about) >= _MAX_PROGRAMS:
+                self._about.clear()
+            wild = [(row, shape) for name, row, shape in self._by_glob if globs.matches(program, name)]
+            found = self._about[program] = (*self._by_name.get(program, ()), *wild)
+        return found
 
     def find(self, scene: Scene) -> tuple[Hazard, ...]:
         """Every hazard in the scene, in the order of the table."""
-        seen = {row.id for act in scene.acts for row, shape in self.about(act.program) if shape.fits(act)}
-        for row in self.rows:
-            if (row.finder is not None or (row.writes and scene.writes)) and row.is_written(scene):
-                seen.add(row.id)
+        seen: set[str] = set()
+        for act in scene.acts:
+            line = " ".join(act.argv[1:])
+            seen.update(row.id for row, shape in self.about(act.program) if shape.fits(act, line))
+        seen.update(row.id for row in (self._written if scene.writes else self._finding) if row.is_written(scene))
         return tuple(row for row in self.rows if row.id in seen) if seen else ()
