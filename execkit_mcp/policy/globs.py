@@ -6,18 +6,19 @@ both. Invariant: when a pattern cannot be read exactly, it is read as matching m
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from execkit_mcp.model.record import record
 
 _ESCAPED = re.compile(r"[*?\[\]\\]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Star:
     """Any run of characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class One:
     """One character: one of ``members``, or any if None; ``negated`` turns the set around."""
 

@@ -18,9 +18,10 @@ Longer than most, because places, patterns and their intersection are one idea.
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from execkit_mcp.model.record import record
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.path_tree import PathTree
 
@@ -36,7 +37,7 @@ _LINKS = {"/var/run": "/run", "/var/lock": "/run/lock", "/etc/mtab": "/proc/self
 _SPECIAL_SPELLING = re.compile(r"//|/\.|/proc|/dev|/var/run|/var/lock|/etc/mtab|/\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Place:
     """Where a word points to.
 
@@ -60,7 +61,7 @@ class Place:
         return (self.lexical, *self.others)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathPattern:
     """One pattern, home and workspace filled in; ``head`` is what stands before any wildcard."""
 
@@ -71,7 +72,7 @@ class PathPattern:
     head: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathSet:
     """A list of patterns, ready to match."""
 
@@ -264,7 +265,9 @@ def _segment_meets(wanted: str, refused: str) -> bool:
     return refused == _DOUBLE or globs.meet(wanted, refused)
 
 
-def _segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+def _segments_meet(  # noqa: C901 - the aligned beginning, then every way to go on
+    left: tuple[str, ...], right: tuple[str, ...]
+) -> bool:
     """Whether some path matches both patterns."""
     for one, other in zip(left, right, strict=False):
         if _DOUBLE in (one, other):

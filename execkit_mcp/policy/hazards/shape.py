@@ -7,14 +7,13 @@ looked for in the text. Expressions are compiled when a text first needs them: a
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 from execkit_mcp.model import EffectKind, Severity
+from execkit_mcp.model.record import record
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.findings import Act
-
 
 _MAX_PROGRAMS = 2048
 
@@ -25,7 +24,7 @@ def expression(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Scene:
     """What hazards look at: every program of the text, every path that is written, and the text itself."""
 
@@ -34,7 +33,7 @@ class Scene:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Shape:
     """What a dangerous argv looks like; every condition that is given must hold.
 
@@ -115,7 +114,7 @@ def _has_flag(act: Act, wanted: str) -> bool:
 Finder: TypeAlias = Callable[[Scene], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Hazard:
     """One row: a stable id, how bad, why, what it looks like, an example and one that looks alike and is harmless.
 
@@ -133,17 +132,23 @@ class Hazard:
     example: str
     harmless: str
 
-    def is_written(self, scene: Scene) -> bool:
-        """Whether a path that the scene writes, or its text as a whole, shows this hazard."""
-        if self.writes and any(expression(self.writes).fullmatch(path) for path in scene.writes):
-            return True
-        return self.finder is not None and self.finder(scene)
-
 
 class Table:
     """Rows, and which of them are about a program."""
 
-    __slots__ = ("_about", "_by_glob", "_by_name", "_finding", "_written", "by_id", "rows")
+    __slots__ = (
+        "_about",
+        "_any_line",
+        "_any_read",
+        "_any_write",
+        "_anyone",
+        "_by_glob",
+        "_by_name",
+        "_finding",
+        "_writing",
+        "by_id",
+        "rows",
+    )
 
     def __init__(self, rows: Sequence[Hazard]) -> None:
         self.rows = tuple(rows)
@@ -151,18 +156,25 @@ class Table:
         self._by_name: dict[str, list[tuple[Hazard, Shape]]] = {}
         self._by_glob: list[tuple[str, Hazard, Shape]] = []
         self._about: dict[str, tuple[tuple[Hazard, Shape], ...]] = {}
-        self._finding = tuple(row for row in rows if row.finder is not None)
-        self._written = tuple(row for row in rows if row.finder is not None or row.writes)
+        self._finding = tuple([(row, row.finder) for row in rows if row.finder is not None])
+        self._writing = tuple([row for row in rows if row.writes])
+        # What is asked about any program is asked in one go first: nearly always the answer is no.
+        self._anyone = tuple([(row, shape) for row in rows for shape in row.shapes if shape.programs == "*"])
+        self._any_line = "|".join(f"(?:{shape.anywhere})" for _, shape in self._anyone if shape.anywhere)
+        self._any_read = "|".join(f"(?:{shape.reads})" for _, shape in self._anyone if shape.reads)
+        self._any_write = "|".join(f"(?:{row.writes})" for row in self._writing)
         for row in rows:
             for shape in row.shapes:
                 for name in shape.programs.split():
+                    if name == "*":
+                        continue
                     if "*" in name:
                         self._by_glob.append((name, row, shape))
                     else:
                         self._by_name.setdefault(name, []).append((row, shape))
 
     def about(self, program: str) -> Sequence[tuple[Hazard, Shape]]:
-        """The shapes that name this program."""
+        """The shapes that name this program, or names like it."""
         found = self._about.get(program)
         if found is None:
             if len(self._about) >= _MAX_PROGRAMS:
@@ -171,11 +183,28 @@ class Table:
             found = self._about[program] = (*self._by_name.get(program, ()), *wild)
         return found
 
+    def _concerns_anyone(self, act: Act, line: str) -> bool:
+        """Whether some row about any program may fit the act."""
+        return expression(self._any_line).search(line) is not None or any(
+            effect.kind is EffectKind.READ and expression(self._any_read).fullmatch(effect.value)
+            for effect in act.effects
+        )
+
     def find(self, scene: Scene) -> tuple[Hazard, ...]:
         """Every hazard in the scene, in the order of the table."""
         seen: set[str] = set()
         for act in scene.acts:
             line = " ".join(act.argv[1:])
-            seen.update(row.id for row, shape in self.about(act.program) if shape.fits(act, line))
-        seen.update(row.id for row in (self._written if scene.writes else self._finding) if row.is_written(scene))
+            shapes = self.about(act.program)
+            if self._concerns_anyone(act, line):
+                shapes = (*shapes, *self._anyone)
+            for row, shape in shapes:
+                if shape.fits(act, line):
+                    seen.add(row.id)
+        for row, finder in self._finding:
+            if finder(scene):
+                seen.add(row.id)
+        for path in scene.writes:
+            if expression(self._any_write).fullmatch(path):
+                seen.update([row.id for row in self._writing if expression(row.writes).fullmatch(path)])
         return tuple(row for row in self.rows if row.id in seen) if seen else ()
