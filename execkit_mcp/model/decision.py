@@ -1,8 +1,8 @@
 """What the policy said about one text, and everything needed to explain it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from execkit_mcp.model.record import record
 from execkit_mcp.model.verdict import ReasonCode, Verdict
 
 
@@ -18,7 +18,7 @@ class EffectKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """One thing that a command would do.
 
@@ -42,7 +42,7 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class HazardHit:
     """A dangerous pattern that was found."""
 
@@ -51,7 +51,7 @@ class HazardHit:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class JudgedCommand:
     """One simple command of the text (redirects and substitutions have rows of their own).
 
@@ -76,7 +76,7 @@ class JudgedCommand:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PolicyRef:
     """Which policy decided: its name and the digest of everything it was loaded from."""
 
@@ -84,7 +84,7 @@ class PolicyRef:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class RuleLimits:
     """Limits that the deciding rules put on a run; None where they say nothing."""
 
@@ -92,7 +92,7 @@ class RuleLimits:
     time_max_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ApprovalTerms:
     """How a human is to be asked, when the verdict is ``ask``.
 
@@ -105,7 +105,7 @@ class ApprovalTerms:
     ttl_s: float = 300.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Decision:
     """The verdict on a text, with its reason; explains itself.
 

@@ -1,10 +1,11 @@
 """What comes back from one command."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from execkit_mcp.model.decision import Decision
+from execkit_mcp.model.record import record
 
 
 class Status(StrEnum):
@@ -19,7 +20,7 @@ class Status(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class StreamCount:
     """Exact counts of one stream's cleaned and redacted text; kept + omitted == total."""
 
@@ -38,7 +39,7 @@ class StreamCount:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Fence:
     """What held beneath the shell: ``level`` none, process, namespaces, container or vm."""
 
@@ -51,7 +52,7 @@ class Fence:
         return {"level": self.level, "exec_gate": self.exec_gate, "network": self.network}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ExecResult:
     """The structured result of one command.
 

@@ -7,10 +7,12 @@ Made by ``config/strict_yaml.py``; read through the shapes of ``model/shape.py``
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from execkit_mcp.model.record import record
+
 Value = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where something stands: ``str()`` is ``file:line:col``."""
 
@@ -27,7 +29,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Scalar:
     """One value; ``text`` is what was written, ``is_quoted`` whether in quotes (or after ``|``, ``>``)."""
 
@@ -37,7 +39,7 @@ class Scalar:
     is_quoted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Sequence:
     """A list of nodes."""
 
@@ -45,7 +47,7 @@ class Sequence:
     items: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Entry:
     """One ``key: value`` of a mapping; keys are text and stand once."""
 
@@ -54,7 +56,7 @@ class Entry:
     value: "Node"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Table:
     """A mapping in the order in which it was written."""
 
@@ -65,7 +67,7 @@ class Table:
 Node = Scalar | Sequence | Table
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One thing that is wrong with a document: what, and what was meant."""
 

@@ -5,15 +5,16 @@ filled in by ``paths.compile_paths``, which remembers its answers.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import field
 
 from execkit_mcp.errors import PolicyInvalid
 from execkit_mcp.model import PolicyRef, Verdict
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy import globs, groups
 from execkit_mcp.policy.document import EffectGrants, Element, PathRules, PolicyDocument, Rule, Then
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Grants:
     """What a rule covers, completed with the defaults of its verdict."""
 
@@ -27,7 +28,7 @@ class Grants:
     process: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CompiledElement:
     """One element with the rule that it stands in; ``then`` is the rule book for what it runs, if any."""
 
@@ -50,7 +51,7 @@ class CompiledElement:
         return element == bare
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """Elements of one verdict, by bare program name; globs and absolute paths apart."""
 
@@ -70,7 +71,7 @@ class Index:
                 yield compiled
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleBook:
     """All rules that apply at one place; ``names``: every program that some allow or ask element names."""
 
@@ -84,7 +85,7 @@ class RuleBook:
         return (self.allow, self.ask, self.deny)[verdict]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CompiledPolicy:
     """A policy ready to judge with."""
 
@@ -92,6 +93,7 @@ class CompiledPolicy:
     ref: PolicyRef
     book: RuleBook
     names_by_path: Mapping[str, str]
+    sites: dict[tuple[object, ...], object] = field(default_factory=dict, compare=False, repr=False)
 
 
 _ALLOW_DEFAULTS = {

@@ -5,12 +5,13 @@ that a decision may name keeps its ``source`` (``file:line``).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from execkit_mcp.model import Verdict
+from execkit_mcp.model.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Defaults:
     """What happens where no rule speaks."""
 
@@ -19,7 +20,7 @@ class Defaults:
     unresolved: Verdict = Verdict.ASK
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Limits:
     """Bounds on one run; ``background`` is the verdict on a command that ends in ``&``."""
 
@@ -31,7 +32,7 @@ class Limits:
     background: Verdict = Verdict.DENY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ShellRules:
     """What a command may do to the session itself."""
 
@@ -41,7 +42,7 @@ class ShellRules:
     env_force: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PathRules:
     """Glob patterns. ``read`` None: anything but ``never``; ``write`` None: nothing."""
 
@@ -50,7 +51,7 @@ class PathRules:
     never: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class NetworkRules:
     """``host:port`` patterns; ``allow`` None: none."""
 
@@ -58,7 +59,7 @@ class NetworkRules:
     deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class FlagRules:
     """Conditions on flags; ``values`` maps a flag to the globs its value must match."""
 
@@ -69,7 +70,7 @@ class FlagRules:
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Then:
     """Rules of its own for the command behind a wrapper or on another host."""
 
@@ -79,7 +80,7 @@ class Then:
     paths: PathRules | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Element:
     """One entry of an allow, ask or deny list.
 
@@ -105,7 +106,7 @@ class Element:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class EffectGrants:
     """How much of each effect a rule covers; None where the default of its verdict holds."""
 
@@ -118,7 +119,7 @@ class EffectGrants:
     process: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Approval:
     """How to ask: ``channel`` elicit, out_of_band, both, or None for the default."""
 
@@ -126,7 +127,7 @@ class Approval:
     ttl_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Require:
     """The fence that must hold: a level of DESIGN.md §4 and a network state."""
 
@@ -134,7 +135,7 @@ class Require:
     network: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Rule:
     """One rule: exactly one of allow, ask and deny is its verdict."""
 
@@ -151,7 +152,7 @@ class Rule:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class HazardRules:
     """Which hazards ask and which deny: ids, globs on ids, or ``builtin:dangerous`` (all)."""
 
@@ -159,7 +160,7 @@ class HazardRules:
     deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Example:
     """A test inside the document, run at every load."""
 
@@ -171,7 +172,7 @@ class Example:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PolicyDocument:
     """A whole policy with its includes already merged (an included deny can never be loosened).
 

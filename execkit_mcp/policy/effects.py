@@ -5,9 +5,8 @@ denied addresses); ``uncovered`` says what a particular rule does not grant, wit
 it.
 """
 
-from dataclasses import dataclass
-
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.model.record import record
 from execkit_mcp.policy import network
 from execkit_mcp.policy.compile import Grants
 from execkit_mcp.policy.findings import Case, Finding, Site
@@ -19,7 +18,7 @@ _HERE = static(".")
 _PATHS = (EffectKind.READ, EffectKind.WRITE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Placed:
     """An effect and where it lands; ``places`` None: that cannot be told."""
 

@@ -6,8 +6,8 @@ guessing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from execkit_mcp.model.record import record
 from execkit_mcp.model.shape import (
     BROKEN,
     Broken,
@@ -90,7 +90,7 @@ PATHS = Record(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Conditions:
     """What stands behind the program of a mapping element."""
 
@@ -146,7 +146,7 @@ def _then_record(depth: int) -> Record[Then]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ElementShape:
     """One entry of an allow, ask or deny list; ``depth`` counts the ``then`` around it."""
 

@@ -1,15 +1,14 @@
 """The tests inside a policy document: each is judged, and what differs from what is expected is told."""
 
-from dataclasses import dataclass, replace
-
 from execkit_mcp.model import Decision
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledPolicy
 from execkit_mcp.policy.document import Example
 from execkit_mcp.policy.engine import judge
 from execkit_mcp.policy.findings import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ExampleFailure:
     """One example that did not come out as its document says.
 

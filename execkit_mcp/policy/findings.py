@@ -5,7 +5,7 @@ the decision picks the one to tell: what is absolute comes before what merely la
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TypeAlias
 
 from execkit_mcp.model import (
@@ -16,12 +16,14 @@ from execkit_mcp.model import (
     ReasonCode,
     Verdict,
 )
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledElement, CompiledPolicy, RuleBook
 from execkit_mcp.policy.document import PathRules
 from execkit_mcp.policy.knowledge.invocation import Arg, Invocation
 from execkit_mcp.policy.paths import PathSet, compile_paths
 from execkit_mcp.policy.scope import Scope
 
+_MAX_SITES = 256
 _WEIGHTS = {
     ReasonCode.RULE: 9,
     ReasonCode.PATH_NEVER: 8,
@@ -33,7 +35,7 @@ _WEIGHTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Context:
     """Where a text would run.
 
@@ -54,7 +56,7 @@ class Context:
     forced: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Finding:
     """A verdict on one part, with its reason and what would change it."""
 
@@ -88,7 +90,7 @@ def strictest(findings: "list[Finding]") -> Finding:
     return best
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Act:
     """One program as it would run: what hazards are matched against."""
 
@@ -101,7 +103,7 @@ class Act:
     upstream: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Site:
     """The rules and folders that hold at one place of a text.
 
@@ -220,10 +222,14 @@ class Case:
 def site_for(case: "Case", book: RuleBook, paths: PathRules, *, is_remote: bool = False, is_outer: bool = True) -> Site:
     """The site of a rule book: ``never`` is the document's wherever the command runs."""
     home, workspace = case.context.home, case.context.workspace
+    key = (id(book), id(paths), home, workspace, is_remote, is_outer)  # a site keeps book and paths alive
+    known = case.policy.sites.get(key)
+    if known is not None:
+        return known  # type: ignore[return-value]
     refused = case.policy.document.paths.never
     if paths.never and paths.never is not refused:
         refused = (*refused, *paths.never)
-    return Site(
+    site = Site(
         book=book,
         paths=paths,
         never=compile_paths(refused, home, workspace, is_refusal=True),
@@ -232,3 +238,7 @@ def site_for(case: "Case", book: RuleBook, paths: PathRules, *, is_remote: bool 
         is_remote=is_remote,
         is_outer=is_outer,
     )
+    if len(case.policy.sites) >= _MAX_SITES:
+        case.policy.sites.clear()
+    case.policy.sites[key] = site
+    return site

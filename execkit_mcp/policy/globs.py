@@ -6,18 +6,19 @@ both. Invariant: when a pattern cannot be read exactly, it is read as matching m
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from execkit_mcp.model.record import record
 
 _ESCAPED = re.compile(r"[*?\[\]\\]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Star:
     """Any run of characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class One:
     """One character: one of ``members``, or any if None; ``negated`` turns the set around."""
 
@@ -165,9 +166,15 @@ def meet(left: str, right: str, *, hides_dot: bool = True) -> bool:
 
     ``hides_dot``: ``left`` is expanded by a shell, whose leading wildcard never matches a leading dot.
     """
+    if not _ESCAPED.search(left) and not _ESCAPED.search(right):
+        return left == right
     a, b = tokens(left), tokens(right)
     starts_wild = bool(a) and not isinstance(a[0], str)
     if hides_dot and starts_wild and b and b[0] == ".":
+        return False
+    if a == (_STAR,) or b == (_STAR,):
+        return True
+    if _edges_differ(a, b) or _edges_differ(a[::-1], b[::-1]):
         return False
     reached = {(0, 0)}
     pending = [(0, 0)]
@@ -179,6 +186,16 @@ def meet(left: str, right: str, *, hides_dot: bool = True) -> bool:
             if step not in reached:
                 reached.add(step)
                 pending.append(step)
+    return False
+
+
+def _edges_differ(a: Sequence[Token], b: Sequence[Token]) -> bool:
+    """Whether the literal characters that both patterns start with already tell them apart."""
+    for left, right in zip(a, b, strict=False):
+        if not isinstance(left, str) or not isinstance(right, str):
+            return False
+        if left != right:
+            return True
     return False
 
 

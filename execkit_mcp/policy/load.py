@@ -19,10 +19,10 @@ returned only when there is none. Then the sheets are merged, included ones firs
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from execkit_mcp.errors import ConfigError, PolicyInvalid
+from execkit_mcp.model.record import record
 from execkit_mcp.model.source import Node, Place, Problems, plain
 from execkit_mcp.model.verdict import Verdict
 from execkit_mcp.policy.document import (
@@ -44,7 +44,7 @@ T = TypeVar("T")
 Number = TypeVar("Number", int, float)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SourceFile:
     """One file that was read: ``identity`` tells it from every other, ``node`` is its tree."""
 

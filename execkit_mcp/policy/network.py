@@ -8,9 +8,9 @@ no port); IPv6 addresses stand in brackets when a port follows. Every spelling o
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from execkit_mcp.model.record import record
 from execkit_mcp.policy import globs
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -20,7 +20,7 @@ _LOCAL_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost",
 _LOCAL = ipaddress.IPv4Address("127.0.0.1")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Endpoint:
     """One end of a connection; ``port`` is ``""`` if the program chooses."""
 
@@ -33,7 +33,7 @@ class Endpoint:
         return f"{host}:{self.port}" if self.port else host
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NetworkPattern:
     """One pattern of a policy."""
 

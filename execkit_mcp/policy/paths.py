@@ -15,11 +15,13 @@ hold that.
 Longer than most, because places, patterns and their intersection are one idea.
 """
 
+import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import field
 from functools import lru_cache
 
+from execkit_mcp.model.record import record
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.path_tree import PathTree
 
@@ -35,7 +37,7 @@ _LINKS = {"/var/run": "/run", "/var/lock": "/run/lock", "/etc/mtab": "/proc/self
 _SPECIAL_SPELLING = re.compile(r"//|/\.|/proc|/dev|/var/run|/var/lock|/etc/mtab|/\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Place:
     """Where a word points to.
 
@@ -59,7 +61,7 @@ class Place:
         return (self.lexical, *self.others)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathPattern:
     """One pattern, home and workspace filled in; ``head`` is what stands before any wildcard."""
 
@@ -70,13 +72,14 @@ class PathPattern:
     head: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathSet:
     """A list of patterns, ready to match."""
 
     patterns: tuple[PathPattern, ...]
     tree: PathTree = field(compare=False, repr=False)
     answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict, compare=False, repr=False)
+    by_head: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def matches(self, path: str) -> bool:
         """Whether some pattern matches the plain ``path``."""
@@ -112,14 +115,24 @@ class PathSet:
             if place.is_glob and wanted[-1:] == (_DOUBLE,):
                 wanted, is_recursive = wanted[:-1], True
             head = _head(wanted)
-            for pattern in self.patterns:
-                if not pattern.is_floating and any(a != b for a, b in zip(head, pattern.head, strict=False)):
+            for pattern in self._near(head):
+                if not pattern.is_floating and any(map(operator.ne, head, pattern.head)):
                     continue
                 met = _meets(pattern, wanted, is_recursive=is_recursive)
                 if met:
                     return pattern, False
                 undecided = undecided or met is None
         return None, undecided
+
+    def _near(self, head: tuple[str, ...]) -> Iterable[PathPattern]:
+        """The patterns, in order, whose first segment does not rule out a path with this literal beginning."""
+        if not head:
+            return self.patterns
+        if not self.by_head:
+            for number, pattern in enumerate(self.patterns):
+                self.by_head.setdefault(pattern.head[0] if pattern.head else "", []).append(number)
+        numbers = sorted((*self.by_head.get("", ()), *self.by_head.get(head[0], ())))
+        return map(self.patterns.__getitem__, numbers)
 
 
 @lru_cache(maxsize=4096)
@@ -252,8 +265,15 @@ def _segment_meets(wanted: str, refused: str) -> bool:
     return refused == _DOUBLE or globs.meet(wanted, refused)
 
 
-def _segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+def _segments_meet(  # noqa: C901 - the aligned beginning, then every way to go on
+    left: tuple[str, ...], right: tuple[str, ...]
+) -> bool:
     """Whether some path matches both patterns."""
+    for one, other in zip(left, right, strict=False):
+        if _DOUBLE in (one, other):
+            break
+        if one != other and not globs.meet(one, other):
+            return False
     reached = {(0, 0)}
     pending = [(0, 0)]
     while pending:

@@ -14,9 +14,10 @@ Longer than most, because the four questions share one reading of the argv.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledElement
 from execkit_mcp.policy.document import FlagRules
 from execkit_mcp.policy.effects import Placed, absolute, place_effects, uncovered
@@ -35,12 +36,18 @@ _LEVELS = ("none", "process", "namespaces", "container", "vm")
 _FREE = frozenset({"break", "continue"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Name:
     """What a command word names: the bare name it equals (None: none), and every path it may be."""
 
     bare: str | None
     paths: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _trusted_paths(word: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Where a bare name may stand."""
+    return tuple(f"{folder}/{word}" for folder in folders)
 
 
 def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
@@ -49,11 +56,11 @@ def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
     locator = case.context.locator if not is_remote else None
     if "/" not in word:
         if word in BUILTINS and word not in document.programs:
-            return Name(bare=word, paths=tuple(f"{folder}/{word}" for folder in document.program_folders))
+            return Name(bare=word, paths=_trusted_paths(word, document.program_folders))
         mapped = document.programs.get(word)
         if mapped is not None:
             return Name(bare=word, paths=(mapped,))
-        return Name(bare=word, paths=tuple(f"{folder}/{word}" for folder in document.program_folders))
+        return Name(bare=word, paths=_trusted_paths(word, document.program_folders))
     paths: list[str] = []
     for cwd in scope.cwds or (None,):
         place = locate(word, cwd=cwd, home=case.context.home, follow=locator.resolve if locator is not None else None)
@@ -79,7 +86,7 @@ def _opaque(word: str, args: tuple[Arg, ...]) -> Invocation:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reading:
     """One argv, read: everything that rules are compared with."""
 
@@ -92,7 +99,7 @@ class Reading:
     depth: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Judged:
     """The answer for one argv: the finding, the rule's element that decided, and its effects for show."""
 

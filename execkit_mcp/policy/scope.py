@@ -6,8 +6,9 @@ earlier calls are never known.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.shell import tree
 
 MAX_VALUES = 16
@@ -20,7 +21,7 @@ _MOVING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Scope:
     """Folders (None: unknown), variables with every value they may have, and loop variables over globs."""
 
@@ -86,7 +87,7 @@ def fill(word: tree.Word, scope: Scope) -> tree.Word:
     return tree.Word(tuple(parts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Touched:
     """What a piece of tree may change: variable names, and whether the folder."""
 

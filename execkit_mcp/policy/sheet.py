@@ -4,14 +4,15 @@ The classes compare by identity and have no repr: nobody needs it, and each star
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from execkit_mcp.model.record import record
 from execkit_mcp.model.source import Place
 from execkit_mcp.model.verdict import Verdict
 from execkit_mcp.policy.document import Example, PathRules, Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Include:
     """One entry of ``include`` and where it stands."""
 
@@ -19,7 +20,7 @@ class Include:
     place: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class DefaultsPart:
     """The section ``defaults``."""
 
@@ -28,7 +29,7 @@ class DefaultsPart:
     unresolved: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class LimitsPart:
     """The section ``limits``."""
 
@@ -40,7 +41,7 @@ class LimitsPart:
     background: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class ShellPart:
     """The section ``shell``."""
 
@@ -50,7 +51,7 @@ class ShellPart:
     env_force: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class NetworkPart:
     """The section ``network``."""
 
@@ -58,7 +59,7 @@ class NetworkPart:
     deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class ProgramsPart:
     """The section ``programs``."""
 
@@ -66,7 +67,7 @@ class ProgramsPart:
     named: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class HazardsPart:
     """The section ``hazards``."""
 
@@ -74,7 +75,7 @@ class HazardsPart:
     deny: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class WrittenRule:
     """A rule with its place; ``has_id`` tells whether the author named it."""
 
@@ -83,7 +84,7 @@ class WrittenRule:
     place: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class WrittenExample:
     """A test with its place, for the check that its rule exists."""
 
@@ -91,7 +92,7 @@ class WrittenExample:
     place: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@record(kw_only=True, eq=False)
 class Sheet:
     """Everything that one file says."""
 

@@ -8,10 +8,11 @@ Longer than most, because the kinds of node of one grammar are read best side by
 """
 
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy import network
 from execkit_mcp.policy.effects import Placed, path_uncovered, place_word, refused_place
 from execkit_mcp.policy.environment import is_identifier
@@ -54,7 +55,7 @@ _ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _MAX_ALTERNATIVES = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Outcome:
     """The scope after success, and after failure."""
 
@@ -69,6 +70,12 @@ class Outcome:
 
 def _same(scope: Scope) -> Outcome:
     return Outcome(ok=scope, bad=scope)
+
+
+def _is_plain(word: tree.Word) -> bool:
+    """Whether the word is nothing but characters, so that no expansion can do anything in it."""
+    parts = word.parts
+    return len(parts) == 1 and type(parts[0]) is tree.Literal
 
 
 class Walk:
@@ -271,6 +278,8 @@ class Walk:
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _args(self, word: tree.Word, scope: Scope) -> tuple[Arg, ...]:
+        if _is_plain(word):
+            return to_arg(word)
         return to_arg(fill(word, scope), scope.variables if self.case.tracks_variables else {})
 
     def _inside(self, word: tree.Word, scope: Scope) -> Scope:
@@ -392,7 +401,8 @@ class Walk:
 
     def _simple(self, node: tree.Simple, scope: Scope) -> Outcome:
         for word in node.words:
-            scope = self._inside(word, scope)
+            if not _is_plain(word):
+                scope = self._inside(word, scope)
         for redirect in node.redirects:
             self._redirect(redirect, scope)
         if not node.words:
@@ -422,11 +432,9 @@ class Walk:
     def _alternatives(self, words: tuple[tree.Word, ...], scope: Scope) -> list[tuple[Arg, ...]]:
         """Every argv that the words may become."""
         choices = [self._args(word, scope) for word in words]
-        count = 1
-        for choice in choices:
-            count *= len(choice)
+        count = prod(map(len, choices))
         if count == 1:
-            return [tuple(choice[0] for choice in choices)]
+            return [tuple([choice[0] for choice in choices])]
         if count > _MAX_ALTERNATIVES:
             return [tuple(to_arg(word)[0] for word in words)]
         return [tuple(argv) for argv in product(*choices)]

@@ -1,12 +1,14 @@
 # ruff: noqa: E501 - rows of cases read one case a line
 """Each row of the hazard table finds its example and leaves its look-alike alone."""
 
+import re
+
 import pytest
 
 from execkit_mcp.model import ReasonCode, Severity, Verdict
 from execkit_mcp.policy import Context, compile_policy, judge
 from execkit_mcp.policy.document import EffectGrants, Element, HazardRules, PathRules, PolicyDocument, Rule
-from execkit_mcp.policy.hazards import BY_ID, HAZARDS
+from execkit_mcp.policy.hazards import BY_ID, FAMILIES, HAZARDS
 
 HERE = Context(cwd="/srv/app", home="/home/op", workspace="/srv/app")
 EVERYTHING = Rule(
@@ -26,8 +28,23 @@ def decide(text, **rules):
 
 
 def test_there_are_enough_rows_and_no_two_share_an_id():
-    assert len(HAZARDS) >= 40
+    assert len(HAZARDS) >= 90
     assert len(BY_ID) == len(HAZARDS)
+
+
+def test_every_family_that_an_operator_may_look_for_is_there():
+    wanted = {"filesystem", "disk", "git history", "containers", "kubernetes", "cloud", "database", "network"}
+    wanted |= {"privilege", "persistence", "exfiltration", "resource exhaustion", "log tampering"}
+    assert wanted <= FAMILIES.keys()
+    assert all(len(rows) >= 3 for rows in FAMILIES.values())
+
+
+def test_every_expression_of_the_table_compiles():
+    for hazard in HAZARDS:
+        for pattern in (hazard.writes, *(s.operand for s in hazard.shapes), *(s.anywhere for s in hazard.shapes)):
+            re.compile(pattern)
+        for shape in hazard.shapes:
+            re.compile(shape.reads + shape.writes)
 
 
 @pytest.mark.parametrize("hazard", HAZARDS, ids=lambda hazard: hazard.id)

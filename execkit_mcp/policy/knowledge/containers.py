@@ -101,7 +101,7 @@ PROGRAMS = (
         subcommands={
             "ps|images": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
             "container|image|volume|network|node|service|stack|secret|config|context|plugin|pod|"
-            "buildx|builder|machine|ls|list|ps": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
+            "buildx|builder|machine|ls|list": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
             "logs|top|port|version|info|stats|events|diff|history|search": Grammar(
                 flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --details --format= "
                 "--filter= -a,--all --no-stream --no-trunc -q,--quiet -H,--human --limit=",

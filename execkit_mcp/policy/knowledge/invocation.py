@@ -1,10 +1,11 @@
 """What an argv turns out to be once a program's knowledge has read it: flags, operands, effects, inner commands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from execkit_mcp.model import EffectKind, ReasonCode
+from execkit_mcp.model.record import record
 
 
 class ArgKind(StrEnum):
@@ -15,7 +16,7 @@ class ArgKind(StrEnum):
     DYNAMIC = "dynamic"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arg:
     """One word of an argv, as the policy sees it.
 
@@ -52,7 +53,7 @@ def static(text: str) -> Arg:
     return Arg(ArgKind.STATIC, text, text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class FlagUse:
     """One occurrence of a flag, clusters, attached values and unique long prefixes already taken apart.
 
@@ -70,7 +71,7 @@ class FlagUse:
     is_known: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ArgEffect:
     """An effect with the word that causes it.
 
@@ -88,7 +89,7 @@ class ArgEffect:
     is_recursive: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Inner:
     """A command that the program would run: judged again.
 
@@ -114,7 +115,7 @@ class Inner:
     via: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Problem:
     """Why an argv cannot be fully understood: UNKNOWN_FLAG, DYNAMIC_WORD, UNKNOWN_PROGRAM or WRAPPER."""
 
@@ -122,7 +123,7 @@ class Problem:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Invocation:
     """An argv, understood.
 

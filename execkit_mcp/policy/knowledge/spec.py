@@ -40,6 +40,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from execkit_mcp.model.record import record
+
 if TYPE_CHECKING:
     from execkit_mcp.policy.knowledge.reading import Reading
 
@@ -47,7 +49,7 @@ MARKS = frozenset("-rfRwodnuNUxcsp?@A")
 _TOKEN = re.compile(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flag:
     """One flag: spellings, whether it takes a value (``""``, ``"="`` or ``"=?"``), marks, mode, recursion."""
 
@@ -63,7 +65,7 @@ class Flag:
         return not self.marks or self.marks == "-"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Roles:
     """Marks of the operands: first, middle (None: no more), last; and the program's own."""
 
@@ -73,7 +75,7 @@ class Roles:
     always: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Grammar:
     """What a program or subcommand takes and does.
 
@@ -99,7 +101,7 @@ class Grammar:
     after: "Callable[[Reading], None] | None" = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Program(Grammar):
     """A program, or several that take the same words.
 

@@ -5,14 +5,13 @@ body ``x\\n`` is ``cat <<< x``. The canonical text thereby never holds a here-do
 of those inside substitutions.
 """
 
-from dataclasses import dataclass
-
+from execkit_mcp.model.record import record
 from execkit_mcp.policy.shell.braces import Mark, RawWord
 from execkit_mcp.policy.shell.quoting import literal
 from execkit_mcp.policy.shell.tree import Glob, Literal, Part, Redirect, Tilde, Word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HereDocument:
     """A here-document whose body has not been read yet."""
 

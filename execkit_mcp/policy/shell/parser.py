@@ -8,14 +8,14 @@ Over 400 lines, because the rules of one grammar are read best side by side.
 """
 
 import re
-from dataclasses import replace
 from typing import NoReturn
 
+from execkit_mcp.model.record import replace
 from execkit_mcp.policy.shell.builtins import DECLARATION_BUILTINS
 from execkit_mcp.policy.shell.conditions import ConditionReader
 from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, delimiter, without_last_newline
 from execkit_mcp.policy.shell.lexer import NAME, TOKEN_END, Budget
-from execkit_mcp.policy.shell.quoting import literal
+from execkit_mcp.policy.shell.quoting import PLAIN_CHARACTERS, literal
 from execkit_mcp.policy.shell.reader import Place
 from execkit_mcp.policy.shell.tree import (
     AndOr,
@@ -47,6 +47,8 @@ MAX_DEPTH = 12
 
 _REDIRECT = re.compile(r"([0-9]+)?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)")
 _ASSIGNMENT = re.compile(rf"({NAME})(\+?=)")
+# Words in which nothing is special, and none of which is the number before a redirect.
+_PLAIN_WORDS = re.compile(rf"(?:[{PLAIN_CHARACTERS}]++(?=[ \t\n|&;)]|\Z)[ \t]*+)+")
 _ARRAY_ELEMENT = re.compile(rf"{NAME}\[")
 _CLOSE_TEST = re.compile(rf"\]\]{TOKEN_END}")
 _NAME = re.compile(rf"{NAME}(?=[ \t\n;])")
@@ -347,7 +349,7 @@ class Parser(ConditionReader):
         self.position += 4
         return Case(subject, tuple(clauses))
 
-    def simple(self) -> Simple:  # noqa: C901 - one loop, as the grammar has it
+    def simple(self) -> Simple:  # noqa: C901, PLR0912 - one loop, as the grammar has it
         """Read a simple command."""
         start = self.position
         self.count_command()
@@ -356,12 +358,17 @@ class Parser(ConditionReader):
         redirects: list[Redirect] = []
         is_declaration = False
         while True:
-            self.skip_blanks()
             more_redirects = self.redirect()
             if more_redirects is not None:
                 redirects.extend(more_redirects)
                 continue
             here = self.position
+            if words and not is_declaration and (plain := _PLAIN_WORDS.match(self.source, here)) is not None:
+                if static_text(words[0]) in ("command", "builtin"):
+                    self.check_hidden_declaration(words, [], here)
+                words.extend([Word((Literal(text),)) for text in plain.group().split()])
+                self.position = plain.end()
+                continue
             assignment = _ASSIGNMENT.match(self.source, here)
             if not words:
                 if assignment is not None:

@@ -7,14 +7,16 @@ Invariants:
       parser rewrites each into a plainer form (``a|&b`` is ``a 2>&1 | b``; a here-document is a here-string).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Choice
 from typing import TypeAlias
+
+from execkit_mcp.model.record import record
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal:
     """Characters that stand for themselves.
 
@@ -25,21 +27,21 @@ class Literal:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Glob:
     """An unquoted pathname pattern: ``*``, ``?`` or a bracket expression as written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tilde:
     """A leading unquoted ``~`` (home) or ``~user``; ``user`` is empty for one's own home."""
 
     user: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """``$name`` or ``${name…}``: ``operator`` is ``""``, ``length`` or as written (``:-``, ``%%``, ``//``, ``:`` …).
 
@@ -54,7 +56,7 @@ class Parameter:
     replacement: "Word | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Substitution:
     """``$(…)`` or backquotes."""
 
@@ -62,7 +64,7 @@ class Substitution:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessSubstitution:
     """``<(…)`` or ``>(…)``."""
 
@@ -70,7 +72,7 @@ class ProcessSubstitution:
     body: "Sequence"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arithmetic:
     """``$((…))`` over constants only, as canonical text."""
 
@@ -81,7 +83,7 @@ class Arithmetic:
 Part: TypeAlias = Literal | Glob | Tilde | Parameter | Substitution | ProcessSubstitution | Arithmetic
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """One word; an empty tuple of parts is the empty string ``''``."""
 
@@ -91,7 +93,7 @@ class Word:
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """``name=value`` (``operator`` ``=`` or ``+=``)."""
 
@@ -100,7 +102,7 @@ class Assignment:
     operator: Choice["=", "+="] = "="
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Redirect:
     """A redirect. ``descriptor`` None is the operator's default.
 
@@ -112,7 +114,7 @@ class Redirect:
     descriptor: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Simple:
     """Assignments, words and redirects; at least one of them is there."""
 
@@ -121,7 +123,7 @@ class Simple:
     redirects: tuple[Redirect, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pipeline:
     """One or more commands joined by ``|``; ``timed`` and ``negated`` are the keywords before them."""
 
@@ -130,7 +132,7 @@ class Pipeline:
     timed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AndOr:
     """``first && b || c``: left to right, equal precedence."""
 
@@ -138,7 +140,7 @@ class AndOr:
     rest: tuple[tuple[Choice["&&", "||"], Pipeline], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """One member of a sequence; ``is_background`` if it ends in ``&``."""
 
@@ -146,14 +148,14 @@ class Item:
     is_background: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """Commands one after another; may be empty only for a whole text."""
 
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subshell:
     """``( … )``."""
 
@@ -161,7 +163,7 @@ class Subshell:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """``{ …; }``."""
 
@@ -169,7 +171,7 @@ class Group:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     """``branches`` are (condition, then) pairs: ``if`` and each ``elif``."""
 
@@ -178,7 +180,7 @@ class If:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """``while`` or ``until``."""
 
@@ -188,7 +190,7 @@ class Loop:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For:
     """``for name in words; do …; done``."""
 
@@ -198,7 +200,7 @@ class For:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseClause:
     """``(pattern | pattern) body ;;``; an empty body stands for ``:``."""
 
@@ -206,7 +208,7 @@ class CaseClause:
     body: Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """``case subject in … esac``."""
 
@@ -215,7 +217,7 @@ class Case:
     redirects: tuple[Redirect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     """``[[ -f word ]]`` and its kin; a bare word is ``-n word``."""
 
@@ -223,7 +225,7 @@ class Unary:
     operand: Word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """``[[ left op right ]]``; never an arithmetic comparison of anything but constants (those execute)."""
 
@@ -232,14 +234,14 @@ class Binary:
     right: Word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not:
     """``! expression``."""
 
     operand: "Condition"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Both:
     """``left && right``, ``left || right`` inside ``[[ ]]``; rendered in parentheses where precedence needs them."""
 
@@ -251,7 +253,7 @@ class Both:
 Condition: TypeAlias = Unary | Binary | Not | Both
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Test:
     """``[[ … ]]``."""
 
@@ -262,7 +264,7 @@ class Test:
 Command: TypeAlias = Simple | Subshell | Group | If | Loop | For | Case | Test
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """A whole judged text. ``command_count`` counts every simple command, substitutions included."""
 

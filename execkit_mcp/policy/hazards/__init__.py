@@ -1,0 +1,79 @@
+"""Dangerous patterns: this package is the table of them, one file a family, matched against what a text would do.
+
+A hazard raises an allow to ask (or deny), whatever rule allowed it. A row says how bad it is and why, and carries an
+example that shows it and one that looks alike and does not; tests hold both. Ids are stable: policies name them.
+"""
+
+from collections.abc import Sequence
+
+from execkit_mcp.model import EffectKind, HazardHit, Verdict
+from execkit_mcp.policy import globs, groups
+from execkit_mcp.policy.document import HazardRules
+from execkit_mcp.policy.findings import Act
+from execkit_mcp.policy.hazards import (
+    cloud,
+    code,
+    containers,
+    database,
+    disk,
+    exfiltration,
+    filesystem,
+    git_history,
+    kubernetes,
+    logs,
+    network,
+    packages,
+    persistence,
+    privilege,
+    resources,
+)
+from execkit_mcp.policy.hazards.shape import Hazard, Scene, Shape, Table
+
+FAMILIES: dict[str, tuple[Hazard, ...]] = {
+    "filesystem": filesystem.HAZARDS,
+    "disk": disk.HAZARDS,
+    "code": code.HAZARDS,
+    "git history": git_history.HAZARDS,
+    "containers": containers.HAZARDS,
+    "kubernetes": kubernetes.HAZARDS,
+    "cloud": cloud.HAZARDS,
+    "database": database.HAZARDS,
+    "network": network.HAZARDS,
+    "privilege": privilege.HAZARDS,
+    "persistence": persistence.HAZARDS,
+    "exfiltration": exfiltration.HAZARDS,
+    "resource exhaustion": resources.HAZARDS,
+    "log tampering": logs.HAZARDS,
+    "packages": packages.HAZARDS,
+}
+HAZARDS = tuple(row for rows in FAMILIES.values() for row in rows)
+
+_TABLE = Table(HAZARDS)
+BY_ID = _TABLE.by_id
+find = _TABLE.find
+
+
+def written_by(acts: Sequence[Act]) -> tuple[str, ...]:
+    """The paths that programs write."""
+    return tuple(
+        effect.value.removesuffix("/**") for act in acts for effect in act.effects if effect.kind is EffectKind.WRITE
+    )
+
+
+def verdict_on(hazard: Hazard, rules: HazardRules) -> Verdict:
+    """What the policy says about a hazard."""
+    if _listed(hazard, rules.deny):
+        return Verdict.DENY
+    return Verdict.ASK if _listed(hazard, rules.ask) else Verdict.ALLOW
+
+
+def _listed(hazard: Hazard, entries: Sequence[str]) -> bool:
+    return any(entry in (groups.DANGEROUS, hazard.id) or globs.matches(hazard.id, entry) for entry in entries)
+
+
+def hit_of(hazard: Hazard) -> HazardHit:
+    """The hazard as decisions carry it."""
+    return HazardHit(id=hazard.id, severity=hazard.severity, message=f"This {hazard.message}.")
+
+
+__all__ = ["BY_ID", "FAMILIES", "HAZARDS", "Hazard", "Scene", "Shape", "find", "hit_of", "verdict_on", "written_by"]
