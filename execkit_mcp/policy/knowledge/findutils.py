@@ -199,7 +199,7 @@ PROGRAMS = (
         source=_SOURCE,
         flags="-0,--null -a,--arg-file=:r -d,--delimiter= -E= -e,--eof=? -i,--replace=? -I= -L= "
         "-l,--max-lines=? "
-        "-n,--max-args= -o,--open-tty -P,--max-procs= -p,--interactive --process-slot-var= "
+        "-n,--max-args= -o,--open-tty -P,--max-procs= -p,--interactive --process-slot-var=:s "
         "-r,--no-run-if-empty "
         "-s,--max-chars= --show-limits -t,--verbose -x,--exit",
         operands="-*",
