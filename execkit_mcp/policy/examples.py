@@ -24,11 +24,19 @@ class ExampleFailure:
     message: str
 
 
+def _folder(cwd: str, context: Context) -> str:
+    """The folder that a test names: ``${workspace}`` and ``~`` mean what they mean in path patterns."""
+    for name, value in (("${workspace}", context.workspace), ("~", context.home)):
+        if value and (cwd == name or cwd.startswith(f"{name}/")):
+            return value + cwd[len(name) :]
+    return cwd
+
+
 def run_examples(policy: CompiledPolicy, context: Context) -> tuple[ExampleFailure, ...]:
     """Every example of the document that fails; empty if the document does what it says."""
     failures: list[ExampleFailure] = []
     for example in policy.document.tests:
-        where = context if example.cwd is None else replace(context, cwd=example.cwd)
+        where = context if example.cwd is None else replace(context, cwd=_folder(example.cwd, context))
         decision = judge(example.run, policy, where)
         differences: list[str] = []
         if decision.verdict is not example.expect:
