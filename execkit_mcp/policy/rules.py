@@ -128,7 +128,10 @@ def matches(  # noqa: C901, PLR0911 - one condition after another
         if is_deny:
             if not any(_operand_may_fit(operand, element.args, home) for operand in operands):
                 return False
-        elif not operands or not all(_operand_fits(operand, element.args, home) for operand in operands):
+        elif not operands:
+            if element.args:  # an empty list means: no operand at all
+                return False
+        elif not all(_operand_fits(operand, element.args, home) for operand in operands):
             return False
     if element.cwd is not None:
         folders = compile_paths(element.cwd, home, workspace)
