@@ -2,11 +2,9 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import secrets
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -102,7 +100,7 @@ async def test_the_session_is_lost_nothing_is_left_and_the_next_one_opens(shells
     driver = await shells.open()
     await run(driver, STRAYS)
     running = asyncio.ensure_future(run(driver, "sleep 75"))
-    await until(lambda: len(tagged(shells.tag)) >= 6)
+    await until(lambda: driver.is_busy and len(tagged(shells.tag)) >= 6)
     pids = {"keeper": shells.keeper, "guardian": shells.guardian}
     for who, number in blows:
         os.kill(pids[who], number)
@@ -135,65 +133,29 @@ async def test_stopped_keepers_do_not_hold_up_the_end(shells):
     assert not tagged(shells.tag)
 
 
-class _Serving:
-    """The real server on its standard streams, spoken to in raw lines."""
-
-    def __init__(self, world):
-        self.process = subprocess.Popen(
-            world.serve_command(),
-            env=world.environment(),
-            cwd=world.workspace,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-        self.ask("initialize", about)
-
-    def ask(self, method, params):
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())["result"]
-
-    def run(self, command):
-        asked = self.ask("tools/call", {"name": "shell_run", "arguments": {"command": command, "wait_s": 1}})
-        return asked["structuredContent"]
-
-    @property
-    def guardian(self):
-        return only_child(self.process.pid)
-
-    @property
-    def keeper(self):
-        return only_child(self.guardian)
-
-
 @pytest.fixture
-def serving(world):
-    server = _Serving(world)
-    yield server
-    server.process.kill()
-    server.process.communicate(timeout=LIMIT_S)
+def serving(raw):
+    server = raw()
+    server.ask("shell_run", command="bash -c 'setsid -f sleep 76'; sleep 77 &")
+    guardian = only_child(server.process.pid)
+    return server, guardian, only_child(guardian)
 
 
 async def test_when_both_are_killed_at_one_blow_the_server_ends_what_is_left(serving):
-    assert serving.run("bash -c 'setsid -f sleep 76'; sleep 77 &")["status"] == "completed"
-    below = keeper.processes_below(serving.keeper)
+    server, guardian, holder = serving
+    below = keeper.processes_below(holder)
     assert len(below) >= 3
-    guardian, holder = serving.guardian, serving.keeper
     for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that neither sees the other die
         for pid in (guardian, holder):
             os.kill(pid, number)
     await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below), 3)
-    assert serving.run("echo again")["stdout"] == "again\n"
+    assert server.ask("shell_run", command="echo again")["stdout"] == "again\n"
 
 
 async def test_stopped_keepers_end_everything_when_the_server_is_killed(serving):
-    assert serving.run("bash -c 'setsid -f sleep 78'; sleep 79 &")["status"] == "completed"
-    below = keeper.processes_below(serving.guardian)
-    guardian, holder = serving.guardian, serving.keeper
+    server, guardian, holder = serving
+    below = keeper.processes_below(guardian)
     for pid in (guardian, holder):
         os.kill(pid, signal.SIGSTOP)
-    serving.process.kill()
+    server.process.kill()
     await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below), 3)
