@@ -203,3 +203,9 @@ def test_read_only_allows_looking(read_only, text):
 
 def test_a_pipe_beside_other_text_is_not_a_pipe(read_only):
     assert judge('cat <(ls)"$x"', read_only, HERE).verdict is Verdict.DENY
+
+
+def test_commands_times_folders_of_find_do_not_multiply_without_end(read_only):
+    decision = judge("find " + "a " * 2000 + "-exec ls {} ';' " * 2000, read_only, HERE)
+    assert decision.verdict is Verdict.DENY
+    assert judge("find a b c -exec ls -d {} +", read_only, HERE).verdict is Verdict.ALLOW

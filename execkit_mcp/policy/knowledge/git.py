@@ -57,6 +57,14 @@ _WRITE = "-*;d"
 _WRITE_AND_HOOKS = "-*;dx"
 
 
+_MERGE = (
+    "--commit --no-commit -e,--edit --no-edit --ff --no-ff --ff-only -n --stat "
+    "--no-stat --log=? -m,--message= "
+    "-x --squash --abort --continue --quit --skip -q,--quiet -v,--verbose "
+    "--allow-unrelated-histories --signoff --verify --no-verify"
+)
+
+
 def _after_config(reading: Reading) -> None:
     """``git config`` reads with a get flag or a lone dotted name; else it changes what may run programs (``edit``)."""
     is_reading = reading.has(
@@ -384,13 +392,9 @@ PROGRAMS = (
                 "--recurse-submodules=? --overwrite-ignore",
                 operands=_WRITE_AND_HOOKS,
             ),
-            "merge|cherry-pick|revert": Grammar(
-                flags="--commit --no-commit -e,--edit --no-edit --ff --no-ff --ff-only -n --stat "
-                "--no-stat --log=? -m,--message= "
-                "-x --squash --abort --continue --quit --skip -q,--quiet -v,--verbose "
-                "--allow-unrelated-histories --signoff --verify --no-verify",
-                operands=_WRITE_AND_HOOKS,
-            ),
+            "cherry-pick|revert": Grammar(flags=_MERGE, operands=_WRITE_AND_HOOKS),
+            # A strategy is a program: `git-merge-NAME`.
+            "merge": Grammar(flags=f"{_MERGE} -s,--strategy=:x -X,--strategy-option=", operands=_WRITE_AND_HOOKS),
             "reset": Grammar(
                 flags="--soft --mixed --hard --merge --keep -q,--quiet -p,--patch -N --refresh --no-refresh",
                 operands=_WRITE,
