@@ -42,3 +42,12 @@ def test_an_empty_list_of_operands_means_no_operand_at_all(load):
     }
     allowed = [text for text, verdict in told.items() if verdict is Verdict.ALLOW]
     assert allowed == ["deploy", "ls", "ls -l"]
+
+
+def test_the_signal_of_kill_is_a_flag_that_rules_see(load):
+    policy = load(
+        "rules: [{allow: [kill], effects: {process: any}}, {id: no, deny: [{kill: {flags: {any: [-s, -9, -KILL]}}}]}]\n"
+    )
+    for text in ("kill -9 5", "kill -KILL 5", "'kill' 5 -9", "kill -s KILL 5"):
+        assert judge(text, policy, HERE).rule == "no", text
+    assert judge("kill 5", policy, HERE).rule != "no"
