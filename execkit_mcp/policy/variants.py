@@ -1,9 +1,10 @@
 """Other spellings of one command that a shell would run all the same: the attacks of ``policy mutate``.
 
-Two tables of ``variant_forms``. ``AROUND`` puts the whole text into something that runs it; ``WORDS`` spells the words of a simple
-command differently. Rows that only hold for programs (not for builtins that change the session) say so. Flags
-are moved, taken apart and spelled out only where the knowledge of the program reads the variant as the same
-flags and operands. Nothing here is random: the same text gives the same variants, in the same order.
+Two tables of ``variant_forms``. ``AROUND`` puts the whole text into something that runs it; ``WORDS`` spells
+the words of a simple command differently. Rows that only hold for programs (not for builtins that change the
+session) say so. Flags are moved, taken apart and spelled out only where the knowledge of the program reads the
+variant as the same flags and operands. Nothing here is random: the same text gives the same variants, in the
+same order.
 """
 
 from base64 import b64encode
