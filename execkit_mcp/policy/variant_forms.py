@@ -77,7 +77,7 @@ AROUND: tuple[Around, ...] = (
     Around("hex", "printf {x} | sh"),
     Around("hex", 'eval "$(printf {x})"', is_child=False),
     Around("hex", "eval $'{h}'", is_child=False),
-    Around("interpreter", "python3 -c 'import os; os.system(\"{p}\")'"),
+    Around("interpreter", "python3 -c '__import__(\"os\").system(\"{p}\")'"),
     Around("interpreter", "perl -e 'system(\"{p}\")'"),
     Around("interpreter", "awk 'BEGIN {{ system(\"{p}\") }}'"),
     Around("interpreter", "sed -n '1e {s}' /etc/hostname"),
