@@ -31,6 +31,7 @@ from execkit_mcp.policy.nearest import bare_name
 
 _WORKSPACE = "${workspace}"
 _MAX_NESTING = 3
+_ORDERED = frozenset({"find"})
 _GRANTS: tuple[tuple[str, str], ...] = (
     ("write", "paths"),
     ("net", "policy"),
@@ -169,7 +170,8 @@ def _for_part(
         raise CannotSay(f"{name} is a program of the workspace: declare it under `programs`, then name it")
     invocation = interpret((static(name), *(static(word) for word in part.argv[1:])))
     element = replace(
-        _element(name, invocation, depth=0), cwd=(_as_pattern(context.cwd, context.workspace, is_glob=True),)
+        _element(name, part.argv[1:], invocation, depth=0),
+        cwd=(_as_pattern(context.cwd, context.workspace, is_glob=True),),
     )
     last = part.message
     for effects in _candidates(invocation, is_alone=is_alone):
@@ -198,9 +200,10 @@ def _candidates(invocation: Invocation, *, is_alone: bool) -> Iterator[EffectGra
 # ── one element ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _element(name: str, invocation: Invocation, *, depth: int) -> Element:
+def _element(name: str, words: Sequence[str], invocation: Invocation, *, depth: int) -> Element:
     """Exactly this invocation, as far as an element can say it."""
     _refuse_wider(name, invocation)
+    _require_all_seen(words, invocation)
     names = tuple(dict.fromkeys(globs.escape(use.names[0]) for use in invocation.flags))
     values: dict[str, tuple[str, ...]] = {}
     for use in invocation.flags:
@@ -214,6 +217,26 @@ def _element(name: str, invocation: Invocation, *, depth: int) -> Element:
         flags=FlagRules(allow=names, require=names, values={key: tuple(dict.fromkeys(v)) for key, v in values.items()}),
         then=_then(invocation, depth) if invocation.inner else None,
     )
+
+
+def _require_all_seen(words: Sequence[str], invocation: Invocation) -> None:
+    """Every word must be one that an element can name, or it would cover other words in its place."""
+    names = {name for use in invocation.flags for name in use.names}
+    values = {use.value.text for use in invocation.flags if use.value is not None}
+    known = {"--", *names, *values, *invocation.subcommand, *(operand.text for operand in invocation.operands)}
+    for word in words:
+        spelled, equals, value = word.partition("=")
+        is_attached = bool(equals) and value in values
+        is_shortened = spelled.startswith("--") and any(name.startswith(spelled) for name in names)
+        if word in known or (is_shortened and (is_attached or not equals)) or (spelled in names and is_attached):
+            continue
+        rest = word[1:] if word.startswith("-") else "?"
+        while rest and f"-{rest[0]}" in names:
+            rest = rest[1:]
+        if rest and rest not in values:
+            raise CannotSay(f"no rule can name the word {word} of it")
+    if invocation.program in _ORDERED and any(each.kind is not EffectKind.READ for each in invocation.effects):
+        raise CannotSay(f"what {invocation.program} does depends on the order of its words, which no rule can say")
 
 
 def _refuse_wider(name: str, invocation: Invocation) -> None:
@@ -240,7 +263,9 @@ def _then(invocation: Invocation, depth: int) -> Then:
 
 def _inner(inner: Inner, depth: int) -> Element:
     if not inner.argv or inner.is_unknown:
-        raise CannotSay("it runs shell text or something that cannot be told")
+        raise CannotSay(
+            "it runs shell text or something that cannot be told; if you vouch for it, write its rule by hand"
+        )
     if inner.has_appended_input:
         raise CannotSay("some of its words come from its input")
     if inner.sets_env or not all(arg.is_static for arg in inner.argv):
@@ -248,7 +273,8 @@ def _inner(inner: Inner, depth: int) -> Element:
     name = inner.argv[0].text
     if "/" in name:
         raise CannotSay("it runs a program by its path")
-    return _element(name, interpret(inner.argv), depth=depth + 1)
+    words = [arg.text for arg in inner.argv[1:]]
+    return _element(name, words, interpret(inner.argv), depth=depth + 1)
 
 
 def _merged(elements: Sequence[Element]) -> Iterator[Element]:

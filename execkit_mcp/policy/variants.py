@@ -1,9 +1,10 @@
 """Other spellings of one command that a shell would run all the same: the attacks of ``policy mutate``.
 
-Two tables. ``AROUND`` puts the whole text into something that runs it; ``WORDS`` spells the words of a simple
-command differently. Rows that only hold for programs (not for builtins that change the session) say so. Flags
-are moved, taken apart and spelled out only where the knowledge of the program reads the variant as the same
-flags and operands. Nothing here is random: the same text gives the same variants, in the same order.
+Two tables of ``variant_forms``. ``AROUND`` puts the whole text into something that runs it; ``WORDS`` spells
+the words of a simple command differently. Rows that only hold for programs (not for builtins that change the
+session) say so. Flags are moved, taken apart and spelled out only where the knowledge of the program reads the
+variant as the same flags and operands. Nothing here is random: the same text gives the same variants, in the
+same order.
 """
 
 from base64 import b64encode
@@ -17,6 +18,7 @@ from execkit_mcp.policy.shell.builtins import BUILTINS, STATE_BUILTINS
 from execkit_mcp.policy.shell.parser import parse
 from execkit_mcp.policy.shell.quoting import is_plain
 from execkit_mcp.policy.shell.unparsed import HOSTILE_CHARACTER, Unparsed
+from execkit_mcp.policy.variant_forms import AROUND, WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,153 +27,6 @@ class Variant:
 
     kind: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """A way to run a text: ``{t}`` is the text, ``{q}`` the text as one quoted word, ``{b}`` in base64, ``{x}`` in hex.
-
-    ``is_child``: it runs in a process of its own, so a change of the session is lost, and is no attack.
-    """
-
-    kind: str
-    form: str
-    is_child: bool = True
-
-
-AROUND: tuple[Around, ...] = (
-    Around("group", "{{ {t}\n}}", is_child=False),
-    Around("sequence", "true; {t}", is_child=False),
-    Around("sequence", "true && {t}", is_child=False),
-    Around("sequence", "false || {t}", is_child=False),
-    Around("sequence", "true\n{t}", is_child=False),
-    Around("comment", "true # harmless\n{t}", is_child=False),
-    Around("negation", "! {{ {t}\n}}", is_child=False),
-    Around("if", "if true; then\n{t}\nfi", is_child=False),
-    Around("if", "if {{ {t}\n}}; then :; fi", is_child=False),
-    Around("loop", "for i in 1; do\n{t}\ndone", is_child=False),
-    Around("loop", "while\n{t}\ndo break; done", is_child=False),
-    Around("case", "case a in a)\n{t}\n;; esac", is_child=False),
-    Around("eval", "eval {q}", is_child=False),
-    Around("eval", "builtin eval {q}", is_child=False),
-    Around("eval", "command eval {q}", is_child=False),
-    Around("variable", 'x={q}; eval "$x"', is_child=False),
-    Around("source", "source /dev/stdin <<< {q}", is_child=False),
-    Around("source", ". <(printf '%s' {q})", is_child=False),
-    Around("trap", "trap {q} EXIT", is_child=False),
-    Around("function", "f() {{ {t}\n}}; f", is_child=False),
-    Around("alias", "alias ls={q}; ls", is_child=False),
-    Around("subshell", "(\n{t}\n)"),
-    Around("background", "{{ {t}\n}} &"),
-    Around("pipe", "{{ {t}\n}} | cat"),
-    Around("pipe", "true | {{ {t}\n}}"),
-    Around("substitution", 'echo "$(\n{t}\n)"'),
-    Around("substitution", "x=$(\n{t}\n)"),
-    Around("substitution", "[[ -n $(\n{t}\n) ]]"),
-    Around("substitution", "cat <(\n{t}\n)"),
-    Around("substitution", "cat <<E\n$({t}\n)\nE"),
-    Around("substitution", ": ${{x:=$({t}\n)}}"),
-    Around("coproc", "coproc {{ {t}\n}}"),
-    Around("shell", "sh -c {q}"),
-    Around("shell", "bash -c {q}"),
-    Around("shell", "/bin/sh -c {q}"),
-    Around("shell", "bash -lc {q}"),
-    Around("shell", "env sh -c {q}"),
-    Around("shell", "exec sh -c {q}"),
-    Around("shell", "bash <<< {q}"),
-    Around("shell", "sh <<'END_OF_IT'\n{t}\nEND_OF_IT"),
-    Around("shell", "busybox sh -c {q}"),
-    Around("wrapper", "timeout 5 sh -c {q}"),
-    Around("wrapper", "nice sh -c {q}"),
-    Around("wrapper", "sudo sh -c {q}"),
-    Around("wrapper", "su -c {q}"),
-    Around("wrapper", "script -qc {q} /dev/null"),
-    Around("wrapper", "watch -n 1 {q}"),
-    Around("wrapper", "flock /tmp/lock -c {q}"),
-    Around("wrapper", "ssh localhost {q}"),
-    Around("wrapper", "xargs -I@ sh -c {q} <<< x"),
-    Around("wrapper", "find . -maxdepth 0 -exec sh -c {q} ';'"),
-    Around("wrapper", "git -c alias.x='!'{q} x"),
-    Around("wrapper", "tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec={q} ."),
-    Around("pipe-to-shell", "echo {q} | sh"),
-    Around("pipe-to-shell", "printf '%s\\n' {q} | bash"),
-    Around("base64", "echo {b} | base64 -d | sh"),
-    Around("base64", 'eval "$(echo {b} | base64 -d)"', is_child=False),
-    Around("base64", 'bash -c "$(base64 -d <<< {b})"'),
-    Around("hex", "printf {x} | sh"),
-    Around("hex", 'eval "$(printf {x})"', is_child=False),
-    Around("hex", "eval $'{h}'", is_child=False),
-    Around("interpreter", "python3 -c 'import os; os.system(\"{p}\")'"),
-    Around("interpreter", "perl -e 'system(\"{p}\")'"),
-    Around("interpreter", "awk 'BEGIN {{ system(\"{p}\") }}'"),
-    Around("interpreter", "sed -n '1e {s}' /etc/hostname"),
-    Around("interpreter", "vim -c ':!{s}' -c ':q'"),
-)  # fmt: skip
-
-# Ways to run an argv: ``{a}`` is the argv quoted, ``{p}`` the program, ``{r}`` the words behind it.
-WORDS: tuple[Around, ...] = (
-    Around("quoting", "{p1}''{p2} {r}", is_child=False),
-    Around("quoting", "''{p} {r}", is_child=False),
-    Around("quoting", '"{p}" {r}', is_child=False),
-    Around("escape", "\\{p} {r}", is_child=False),
-    Around("ansi-c", "$'{ph}' {r}", is_child=False),
-    Around("line continuation", "{p1}\\\n{p2} {r}", is_child=False),
-    Around("variable", "x={p}; $x {r}", is_child=False),
-    Around("variable", "x={p1}; y={p2}; $x$y {r}", is_child=False),
-    Around("variable", "${{none:-{p}}} {r}", is_child=False),
-    Around("variable", 'x={p}; "${{x}}" {r}', is_child=False),
-    Around("loop", "for x in {p}; do $x {r}; done", is_child=False),
-    Around("command substitution", "$(echo {p}) {r}", is_child=False),
-    Around("command substitution", "`printf {p}` {r}", is_child=False),
-    Around("ifs", "{p}${{IFS}}{r}", is_child=False),
-    Around("tabs", "{p}\t{r}", is_child=False),
-    Around("keyword", "time {a}", is_child=False),
-    Around("keyword", "command {a}", is_child=False),
-    Around("redirect first", "2>/dev/null {a}", is_child=False),
-    Around("redirect", "{a} 2>&1", is_child=False),
-    Around("exec", "exec {a}"),
-    Around("exec", "exec -a ls {a}"),
-    Around("absolute path", "/usr/bin/{a}"),
-    Around("absolute path", "/bin/{a}"),
-    Around("absolute path", "/usr//bin/{a}"),
-    Around("absolute path", "/usr/bin/../bin/{a}"),
-    Around("absolute path", "/usr/./bin/{a}"),
-    Around("glob path", "/usr/bin/{p1}* {r}"),
-    Around("glob path", "/usr/bin/[{p1}]{p2} {r}"),
-    Around("env", "env {a}"),
-    Around("env", "env -i {a}"),
-    Around("env", "env A=b {a}"),
-    Around("env", "/usr/bin/env -- {a}"),
-    Around("env", "env -S {q}"),
-    Around("sudo", "sudo {a}"),
-    Around("sudo", "sudo -n -- {a}"),
-    Around("sudo", "sudo -u root {a}"),
-    Around("sudo", "doas {a}"),
-    Around("timeout", "timeout 5 {a}"),
-    Around("timeout", "timeout -k 1 --signal=KILL 5s {a}"),
-    Around("wrapper", "nice -n 5 {a}"),
-    Around("wrapper", "nohup {a}"),
-    Around("wrapper", "setsid {a}"),
-    Around("wrapper", "ionice -c 3 {a}"),
-    Around("wrapper", "stdbuf -o0 {a}"),
-    Around("wrapper", "chrt -b 0 {a}"),
-    Around("wrapper", "taskset 1 {a}"),
-    Around("wrapper", "unshare {a}"),
-    Around("wrapper", "strace {a}"),
-    Around("wrapper", "/usr/bin/time {a}"),
-    Around("wrapper", "busybox {a}"),
-    Around("wrapper", "watch -x {a}"),
-    Around("wrapper", "parallel ::: {q}"),
-    Around("wrapper", "/lib64/ld-linux-x86-64.so.2 /usr/bin/{a}"),
-    Around("wrapper", "nice timeout 5 env nohup {a}"),
-    Around("xargs", "xargs {a} < /dev/null"),
-    Around("xargs", "echo {r} | xargs {p}"),
-    Around("xargs", "echo {r} | xargs -n1 {p}"),
-    Around("xargs", "printf '%s\\n' {a} | xargs -d '\\n' env"),
-    Around("find", "find . -maxdepth 0 -exec {a} ';'"),
-    Around("find", "find . -maxdepth 0 -ok {a} ';'"),
-    Around("find", "find . -maxdepth 0 -exec env {a} ';'"),
-)  # fmt: skip
 
 
 def variants(text: str) -> Iterator[Variant]:

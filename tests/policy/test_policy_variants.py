@@ -10,7 +10,8 @@ from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, compile_policy
 from execkit_mcp.policy.document import Element, Example, PolicyDocument, Rule
 from execkit_mcp.policy.mutate import mutate
-from execkit_mcp.policy.variants import AROUND, WORDS, variants
+from execkit_mcp.policy.variant_forms import AROUND, WORDS
+from execkit_mcp.policy.variants import variants
 from execkit_mcp.runtime.policies import example_context, load_policy, shipped_names
 
 HERE = Context(cwd="/srv/app", home="/home/dev", workspace="/srv/app")

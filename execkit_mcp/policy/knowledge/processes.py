@@ -7,7 +7,7 @@ import re
 from functools import partial
 
 from execkit_mcp.model import EffectKind
-from execkit_mcp.policy.knowledge.invocation import Arg, static
+from execkit_mcp.policy.knowledge.invocation import Arg, FlagUse, static
 from execkit_mcp.policy.knowledge.opaque import opaque
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Program
@@ -57,6 +57,7 @@ def _read_kill(reading: Reading) -> None:
     """``kill -l`` lists; every other form signals."""
     words = [word.text for word in reading.args if word.is_static]
     reading.operands.extend(word for word in reading.args if not word.prefix.startswith("-"))
+    reading.flags.extend(FlagUse(names=(word,)) for word in words if word.startswith("-") and word != "--")
     if words and words[0] in {"-l", "-L", "--list", "--table"} and len(words) == len(reading.args):
         return
     for word in reading.args:
