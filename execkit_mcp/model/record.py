@@ -9,12 +9,12 @@ The declaration reads the same, ``field`` is the standard one (``default``, ``de
 """
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, field
+from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field  # type: ignore[attr-defined]
 from typing import TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 
-_FIELDS = "__record_fields__"
+_FIELDS = "__dataclass_fields__"  # so that the standard ``replace`` and ``fields`` know these classes too
 
 
 @overload
@@ -51,7 +51,10 @@ def _make(cls: type[T], *, kw_only: bool, eq: bool) -> type[T]:
     namespace = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     for name in own:
         default = namespace.pop(name, MISSING)
-        fields[name] = default if isinstance(default, Field) else field(default=default)
+        each: Field[object] = default if isinstance(default, Field) else field(default=default)
+        fields[name] = each
+        each.name = name
+        object.__setattr__(each, "_field_type", _FIELD)
     generated: dict[str, object] = {
         "__slots__": tuple(own),
         _FIELDS: fields,
