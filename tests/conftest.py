@@ -1,8 +1,11 @@
 """Fixtures that several folders of tests share: a private world, a served client, the corpora."""
 
+import contextlib
+import json
 import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,6 +119,72 @@ def serve(world: World) -> Callable[..., Any]:
                 yield served
 
     return start
+
+
+class RawServer:
+    """The real server, spoken to in lines."""
+
+    def __init__(self, world: World, capabilities: dict[str, Any]) -> None:
+        self._log = (world.folder / "server.log").open("ab")
+        self.process = subprocess.Popen(
+            world.serve_command(),
+            env=world.environment(),
+            cwd=world.workspace,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+        )
+        about = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "raw", "version": "1"}}
+        self.write({"id": 0, "method": "initialize", "params": {**about, "capabilities": capabilities}})
+        self.read(0)
+        self.write({"method": "notifications/initialized"})
+
+    def write(self, message: dict[str, Any] | bytes) -> None:
+        """Send a message, or a line as it is."""
+        line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def read(self, id_: object = ..., *, method: str | None = None) -> dict[str, Any]:
+        """The next answer with that id (``...``: the next message), or the next request of that name."""
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            message: dict[str, Any] = json.loads(line)
+            if message.get("method") == method and (method or id_ in (..., message["id"])):
+                return message
+        raise EOFError
+
+    def call(self, id_: int, tool: str, **arguments: Any) -> None:
+        """Send a call and do not wait."""
+        self.write({"id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+
+    def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool; the structured result."""
+        self.call(1, tool, **arguments)
+        return self.read(1)["result"]["structuredContent"]
+
+    def close(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout, self._log):
+            with contextlib.suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+        self.process.wait(10)
+
+
+@pytest.fixture
+def raw(world: World) -> Iterator[Callable[..., RawServer]]:
+    """``raw(**capabilities)``: a server in this world, spoken to in lines; killed at the end."""
+    servers: list[RawServer] = []
+
+    def start(**capabilities: Any) -> RawServer:
+        servers.append(RawServer(world, capabilities))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ would. Then: write the line, fdatasync, write the head (512 bytes in place, in o
 - After any failure the writer is closed for good ("fail closed"): every further ``append`` raises
   AuditWriteFailed until
   ``reopen`` has read the log from its head and found it whole.
-- A log that does not fit its head is never written to: AuditChainBroken.
+- A log that does not fit its head is never written to: AuditChainBroken. Nor is another log, or an older state of
+  the same one, that stands in the folder when a writer reopens: what it has written must still be there.
 """
 
 import fcntl
@@ -53,6 +54,7 @@ class AuditLog:
         self._head_fd = _CLOSED
         self._log_fd = _CLOSED
         self._head = Head(log="", seq=0, hash="", segment=0, end=0)
+        self._known: Head | None = None  # the last entry that was surely on the record, over every failure
         self._torn = b""
         self._head_bytes = b""  # as we last wrote them: while they stand in the file, nobody else has written
         self._head_path = str(folder / HEAD_NAME)
@@ -107,6 +109,7 @@ class AuditLog:
                 if self._head.end >= SEGMENT_BYTES:
                     self._open_segment(self._head.segment + 1)
                 self._write(kind, data, is_synced=is_synced)
+                self._known = self._head
                 return self._head.hash
 
     def sync(self) -> None:
@@ -126,14 +129,25 @@ class AuditLog:
         with self._mutex:
             self._close_files()
             with self._failing_closed():
-                open_private_folder(self._folder)
+                if self._known is None:
+                    open_private_folder(self._folder)
                 self._open_head()
                 with self._locked():
                     head = self._read_head()
-                    self._read_on(head, named=head)
+                    self._read_on(self._start(head), named=head)
                     if self._torn or self._head.seq == 0:
                         self._open_segment(max([0, *segment_numbers(self._folder)]) + 1)
+                    self._known = self._head
                 self._failure = ""
+
+    def _start(self, head: Head) -> Head:
+        """Where to read on from: the head, or the last entry that was surely on the record, which must be there."""
+        known = self._known
+        if known is None:
+            return head
+        if head.log != known.log or head.seq < known.seq:
+            raise Broken("entries that were on the record are gone")
+        return known
 
     def close(self) -> None:
         """Put the head on the disk too and let go of the files; closing twice does nothing."""
@@ -260,7 +274,7 @@ class AuditLog:
     def _open_head(self) -> None:
         path = self._folder / HEAD_NAME
         if not os.path.lexists(path):
-            if segment_numbers(self._folder):
+            if segment_numbers(self._folder) or self._known is not None:
                 raise Broken("the head file is missing")
             self._begin()
         check_private_file(path)
@@ -304,7 +318,7 @@ class AuditLog:
             self._failure = str(broken)
             raise AuditChainBroken(
                 f"The audit log in {self._folder} is not whole: {broken}.",
-                hint="Run `execkit-mcp audit verify`; move the folder away to begin a new log.",
+                hint="Run `execkit-mcp audit verify`; to begin a new log, move the folder away and start again.",
                 details={"folder": str(self._folder)},
             ) from broken
         except OSError as error:

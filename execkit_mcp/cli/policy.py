@@ -1,10 +1,16 @@
-"""``execkit-mcp policy check|explain|test|schema``: what a policy says, without running anything."""
+"""``execkit-mcp policy``: what a policy says, without running anything.
+
+Here are ``check explain test schema``; ``diff replay suggest mutate`` stand in ``policy_operator``.
+"""
 
 import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
+
+from execkit_mcp.cli import policy_operator
 
 if TYPE_CHECKING:
     from execkit_mcp.model import Decision
@@ -32,6 +38,8 @@ _TEST_EPILOG = """\
 example:
   execkit-mcp policy test ./team.yaml
 
+A rule that can never match or decide is warned of; a warning changes no exit code.
+
 exit codes: 0 every test holds, 1 a test does not hold, 2 the document does not load.
 """
 _SCHEMA_EPILOG = """\
@@ -41,7 +49,7 @@ example:
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Register the command and its four parts."""
+    """Register the command and its parts."""
     parser = subparsers.add_parser(
         "policy",
         help="check, explain and test policies",
@@ -49,7 +57,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         epilog=_CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parts = parser.add_subparsers(dest="part", metavar="check|explain|test|schema", required=True)
+    parts = parser.add_subparsers(
+        dest="part", metavar="check|explain|test|schema|diff|replay|suggest|mutate", required=True
+    )
     check = _part(parts, "check", "the verdict on a command", _CHECK_EPILOG, run_check)
     check.add_argument("--json", action="store_true", help="answer JSON requests, one a line, from standard input")
     explain = _part(parts, "explain", "the verdict on a command with its reasons", _EXPLAIN_EPILOG, run_explain)
@@ -57,14 +67,20 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     for judging in (check, explain):
         judging.add_argument("--policy", metavar="NAME|FILE", help="a shipped policy or a policy file")
         judging.add_argument("--config", metavar="FILE", help="the configuration file, for the default policy")
-        judging.add_argument("--workspace", metavar="DIR", help="what ${workspace} means (default: the current folder)")
-        judging.add_argument("--cwd", metavar="DIR", help="where the command would run (default: the workspace)")
-        judging.add_argument("--home", metavar="DIR", help="what ~ means (default: your home)")
+        _add_context(judging)
         judging.add_argument("text", metavar="COMMAND", nargs="*", help="the command, after --")
     test = _part(parts, "test", "run the tests inside policies", _TEST_EPILOG, run_test)
     test.add_argument("--policy", metavar="NAME|FILE", action="append", default=[], help="a policy; may be repeated")
     test.add_argument("files", metavar="NAME|FILE", nargs="*", help="policies (default: every shipped one)")
     _part(parts, "schema", "print the JSON Schema of policy files", _SCHEMA_EPILOG, run_schema)
+    policy_operator.add_to(partial(_part, parts), _add_context)
+
+
+def _add_context(parser: argparse.ArgumentParser) -> None:
+    """``--workspace --cwd --home``: where commands would run."""
+    parser.add_argument("--workspace", metavar="DIR", help="what ${workspace} means (default: the current folder)")
+    parser.add_argument("--cwd", metavar="DIR", help="where the command would run (default: the workspace)")
+    parser.add_argument("--home", metavar="DIR", help="what ~ means (default: your home)")
 
 
 def _part(
@@ -94,9 +110,9 @@ def run_check(arguments: argparse.Namespace) -> int:
     from execkit_mcp.model import Verdict  # noqa: PLC0415 - only when running
 
     if arguments.json and not arguments.text:
-        policy, context = _judge_with(arguments)
+        policy, context = judge_with(arguments)
         return _answer_lines(sys.stdin.buffer, policy, context)
-    decision, _ = _decide(arguments)
+    decision, _, _ = _decide(arguments)
     if arguments.json:
         _print_json(decision.to_json())
     else:
@@ -108,17 +124,18 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_explain(arguments: argparse.Namespace) -> int:
     """Print the verdict with every reason; the exit code is 0 whatever it is."""
-    from execkit_mcp.policy.explain import explain  # noqa: PLC0415 - only when running
+    from execkit_mcp.cli.colour import painter  # noqa: PLC0415 - only when running
+    from execkit_mcp.policy.explain import explain, explain_json  # noqa: PLC0415
 
-    decision, policy = _decide(arguments)
+    decision, policy, context = _decide(arguments)
     if arguments.json:
-        _print_json(decision.to_json())
+        _print_json(explain_json(decision, policy, context))
     else:
-        print(explain(decision, policy))
+        print(explain(decision, policy, context, paint=painter(sys.stdout)))
     return 0
 
 
-def _decide(arguments: argparse.Namespace) -> "tuple[Decision, CompiledPolicy]":
+def _decide(arguments: argparse.Namespace) -> "tuple[Decision, CompiledPolicy, Context]":
     import shlex  # noqa: PLC0415 - only when running
 
     from execkit_mcp.errors import CommandInvalid  # noqa: PLC0415
@@ -127,18 +144,14 @@ def _decide(arguments: argparse.Namespace) -> "tuple[Decision, CompiledPolicy]":
     words: list[str] = arguments.text
     if not words:
         raise CommandInvalid("There is no command to judge.", hint="Write it after --, in quotes.")
-    policy, context = _judge_with(arguments)
+    policy, context = judge_with(arguments)
     text = words[0] if len(words) == 1 else shlex.join(words)
-    return judge(text, policy, context), policy
+    return judge(text, policy, context), policy, context
 
 
-def _judge_with(arguments: argparse.Namespace) -> "tuple[CompiledPolicy, Context]":
-    from pathlib import Path  # noqa: PLC0415 - only when running
-
-    from execkit_mcp.config.locations import home_dir  # noqa: PLC0415
-    from execkit_mcp.policy import Context  # noqa: PLC0415
-    from execkit_mcp.runtime.policies import load_policy  # noqa: PLC0415
-    from execkit_mcp.runtime.programs import LocalPrograms  # noqa: PLC0415
+def judge_with(arguments: argparse.Namespace) -> "tuple[CompiledPolicy, Context]":
+    """The policy that was named, or the configured one, and where commands would run."""
+    from execkit_mcp.runtime.policies import load_policy  # noqa: PLC0415 - only when running
 
     name = arguments.policy
     if name is None:
@@ -146,14 +159,24 @@ def _judge_with(arguments: argparse.Namespace) -> "tuple[CompiledPolicy, Context
 
         name = load_settings(config=arguments.config).policy
     policy = load_policy(name)
+    return policy, context_for(arguments, policy)
+
+
+def context_for(arguments: argparse.Namespace, policy: "CompiledPolicy") -> "Context":
+    """Where commands would run, on this machine."""
+    from pathlib import Path  # noqa: PLC0415 - only when running
+
+    from execkit_mcp.config.locations import home_dir  # noqa: PLC0415
+    from execkit_mcp.policy import Context  # noqa: PLC0415
+    from execkit_mcp.runtime.programs import LocalPrograms  # noqa: PLC0415
+
     workspace = Path(arguments.workspace or ".").expanduser().resolve()
-    context = Context(
+    return Context(
         cwd=str((workspace / Path(arguments.cwd or ".").expanduser()).absolute()),
         home=str(Path(arguments.home).expanduser().absolute() if arguments.home else home_dir()),
         workspace=str(workspace),
         locator=LocalPrograms(policy.document.program_folders, policy.document.programs),
     )
-    return policy, context
 
 
 def _answer_lines(stream: BinaryIO, policy: "CompiledPolicy", context: "Context") -> int:
@@ -222,14 +245,18 @@ def _print_json(answer: object) -> None:
 def run_test(arguments: argparse.Namespace) -> int:
     """Run the tests inside the policies and print each that does not hold."""
     from execkit_mcp.policy import compile_policy  # noqa: PLC0415 - only when running
+    from execkit_mcp.policy.reach import idle_rules  # noqa: PLC0415
     from execkit_mcp.runtime.policies import load_document, run_tests, shipped_names  # noqa: PLC0415
 
     exit_code = 0
     for name in [*arguments.policy, *arguments.files] or shipped_names():
         document = load_document(name)
-        failures = run_tests(compile_policy(document))
+        policy = compile_policy(document)
+        failures = run_tests(policy)
         for failure in failures:
             print(failure.message)
+        for idle in idle_rules(policy):
+            print(f"warning: {idle}")
         print(f"{document.name}: {len(document.tests) - len(failures)} of {len(document.tests)} tests hold")
         exit_code = EXIT_FAILED if failures else exit_code
     return exit_code

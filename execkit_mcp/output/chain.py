@@ -20,7 +20,7 @@ class OutputChain:
         retained: what is decided so far; it never holds an undecided line.
     """
 
-    __slots__ = ("_decoder", "_redactor", "_settled_counts", "_stream", "_terminal", "retained")
+    __slots__ = ("_decoder", "_is_settled", "_redactor", "_settled_counts", "_stream", "_terminal", "retained")
 
     def __init__(self, *, redactor: Redactor, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self._redactor = redactor
@@ -28,10 +28,12 @@ class OutputChain:
         self._terminal = Terminal()
         self._stream = redactor.stream()
         self._settled_counts: Counter[str] = Counter()
+        self._is_settled = True
         self.retained = RetainedText(limit_bytes=limit_bytes)
 
     def push(self, data: bytes) -> None:
         """Take the next bytes."""
+        self._is_settled = False
         text = self._terminal.push(self._decoder.push(data))
         if text:
             self.retained.append(self._stream.push(text))
@@ -49,6 +51,9 @@ class OutputChain:
 
         Bytes may still be pushed afterwards (a background job's); they are a new text to the redactor.
         """
+        if self._is_settled:
+            return
+        self._is_settled = True
         text = self._terminal.push(self._decoder.finish()) + self._terminal.finish()
         self.retained.append(self._stream.push(text) + self._stream.finish())
         self._settled_counts.update(self._stream.counts)
@@ -58,7 +63,7 @@ class OutputChain:
 
     def pending(self) -> str:
         """The redacted look of what is not decided yet, such as a prompt; it may still change."""
-        return self._stream.preview(self._terminal.pending())
+        return "" if self._is_settled else self._stream.preview(self._terminal.pending())
 
     def snapshot(self) -> RetainedText:
         """``retained`` with ``pending`` at its end; do not append to it."""

@@ -87,7 +87,7 @@ class Element:
     Attributes:
         program: bare name, glob, absolute path, or ``builtin:NAME`` (a shipped group).
         sub: alternatives of leading subcommand words; empty: any.
-        args: globs on operands; None: any.
+        args: globs on operands; None: any; empty: none at all.
         flags: conditions on flags anywhere; global_flags: on those before the subcommand.
         cwd: globs on the current folder; None: any.
         env: names that may be assigned in front of it; None: as ``shell.env.set`` says.

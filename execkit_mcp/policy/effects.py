@@ -46,6 +46,8 @@ def place_word(
     arg: Arg, scope: Scope, case: Case, site: Site, *, is_recursive: bool = False
 ) -> tuple[Place, ...] | None:
     """Every place that a word may point to; None if that cannot be told."""
+    if arg.is_pipe:
+        return (Place(lexical="/dev/fd", is_stream=True),)
     if arg.kind is ArgKind.DYNAMIC:
         return None
     context = case.context

@@ -112,7 +112,7 @@ def _condition_record(depth: int) -> Record[_Conditions]:
         Field(
             key="args",
             shape=ListOf(item=GLOB, what="globs on operands"),
-            doc="In allow and ask every operand must match one; in deny one operand suffices.",
+            doc="In allow and ask every operand must match one, and [] means none; in deny one operand suffices.",
         ),
         Field(key="flags", shape=FLAGS, doc="Conditions on flags, wherever they stand."),
         Field(key="global_flags", shape=FLAGS, doc="Conditions on the flags before the subcommand."),

@@ -72,6 +72,10 @@ GIT_HARDENING: tuple[tuple[str, str], ...] = (
     ("credential.helper", ""),
     ("protocol.ext.allow", "never"),
     ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("sequence.editor", "false"),
 )
 
 

@@ -23,12 +23,22 @@ class ExampleFailure:
     message: str
 
 
+def example_context(example: Example, context: Context) -> Context:
+    """Where a test runs; ``${workspace}`` and ``~`` in its folder mean what they mean in path patterns."""
+    cwd = example.cwd
+    if cwd is None:
+        return context
+    for name, value in (("${workspace}", context.workspace), ("~", context.home)):
+        if value and (cwd == name or cwd.startswith(f"{name}/")):
+            return replace(context, cwd=value + cwd[len(name) :])
+    return replace(context, cwd=cwd)
+
+
 def run_examples(policy: CompiledPolicy, context: Context) -> tuple[ExampleFailure, ...]:
     """Every example of the document that fails; empty if the document does what it says."""
     failures: list[ExampleFailure] = []
     for example in policy.document.tests:
-        where = context if example.cwd is None else replace(context, cwd=example.cwd)
-        decision = judge(example.run, policy, where)
+        decision = judge(example.run, policy, example_context(example, context))
         differences: list[str] = []
         if decision.verdict is not example.expect:
             differences.append(f"expected {example.expect.word}, got {decision.verdict.word}")

@@ -34,8 +34,17 @@ _SYSTEM = (
     "pidof pstree top htop vmstat iostat mpstat sar pidstat ss netstat ip ifconfig route arp getent dmesg printenv env "
     "mount swapon sysctl journalctl crontab dpkg dpkg-query apt-cache rpm locale getconf "
     "man whatis apropos info tput wait jobs tldr ipcs prlimit chrt taskset numactl ethtool iw nmcli resolvectl "
-    "systemd-analyze nm objdump readelf size getopt cloc tokei command"
+    "systemd-analyze nm objdump readelf size getopt cloc tokei command lsb_release"
 )
+_ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
+# Programs that say their version or their flags. Not those that first look for a tool of the project's own and run it
+# (cargo, go, yarn, pnpm, npx).
+_VERSIONS = (
+    "python python3 node npm pip pip3 uv ruff mypy gcc g++ cc clang clang++ make cmake ninja java javac ruby perl php docker "
+    "docker-compose podman kubectl helm curl wget ssh scp rsync psql mysql sqlite3 redis-cli systemctl openssl vim tmux "
+    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch"
+)
+_VERSION_WORDS = ("--version", "-version", "-V", "-v", "--help", "-h", "version", "help")
 _WRAPPERS = "timeout nice ionice nohup stdbuf time xargs"
 
 _GIT_READS = (
@@ -68,7 +77,7 @@ def _sub(program: str, subcommands: tuple[str, ...], *, deny_flags: tuple[str, .
 
 def _readonly() -> tuple[Element, ...]:
     """Every element of ``builtin:readonly``."""
-    plain = f"{_TEXT} {_FILES} {_SYSTEM} {_WRAPPERS}".split()
+    plain = f"{_TEXT} {_FILES} {_SYSTEM} {_ARCHIVES} {_WRAPPERS}".split()
     bare = tuple(Element(program=name, source=f"{PREFIX}readonly") for name in dict.fromkeys(plain))
     return (
         *bare,
@@ -81,6 +90,12 @@ def _readonly() -> tuple[Element, ...]:
         _sub("systemctl", _SYSTEMCTL_READS),
         _sub("docker", _DOCKER_READS),
         _sub("podman", _DOCKER_READS),
+        *(_sub(name, ("list", "show", "search", "policy", "depends", "rdepends")) for name in ("apt", "apt-cache")),
+        _sub("openssl", ("version", "x509", "crl")),
+        *(
+            Element(program=name, flags=FlagRules(any=_VERSION_WORDS), source=f"{PREFIX}readonly")
+            for name in _VERSIONS.split()
+        ),
     )
 
 

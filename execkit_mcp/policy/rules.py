@@ -10,7 +10,7 @@ from execkit_mcp.model import Verdict
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.compile import CompiledElement
 from execkit_mcp.policy.document import FlagRules
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, FlagUse, Invocation
+from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, FlagUse, Invocation, static
 from execkit_mcp.policy.paths import compile_paths, expand_home
 
 
@@ -97,6 +97,33 @@ def _sub_matches(compiled: CompiledElement, invocation: Invocation) -> bool:
     return any(found[: len(words)] == words for words in wanted)
 
 
+# Flags by which a program goes to work in another folder, as if it had been started there.
+_MAX_FOLDERS = 64
+_ELSEWHERE = frozenset(
+    {"-C", "--directory", "--prefix", "--cwd", "--dir", "--chdir", "--manifest-path", "--git-dir", "--work-tree"}
+)
+
+
+def _moved(invocation: Invocation, cwds: Sequence[str], home: str) -> Sequence[str] | None:
+    """The folders, and those that the program's own flags lead to from there; None if that cannot be told."""
+    found = list(cwds)
+    current = list(cwds)
+    uses = [use for use in invocation.flags if use.is_global or invocation.program != "git"]
+    for use in uses:
+        is_attached = not use.is_known and use.names[0].startswith("-C") and len(use.names[0]) > len("-C")
+        if not is_attached and _ELSEWHERE.isdisjoint(use.names):
+            continue
+        value = static(use.names[0][2:]) if is_attached else use.value
+        if value is None or not value.is_static or len(found) > _MAX_FOLDERS:
+            return None
+        path = expand_home(value.text, home) if value.is_home else value.text
+        if not path:
+            return None
+        current = [path] if path.startswith("/") else [f"{cwd}/{path}" for cwd in current]
+        found.extend(current)
+    return [_plain(folder) for folder in found]
+
+
 def matches(  # noqa: C901, PLR0911 - one condition after another
     compiled: CompiledElement,
     invocation: Invocation,
@@ -128,7 +155,10 @@ def matches(  # noqa: C901, PLR0911 - one condition after another
         if is_deny:
             if not any(_operand_may_fit(operand, element.args, home) for operand in operands):
                 return False
-        elif not operands or not all(_operand_fits(operand, element.args, home) for operand in operands):
+        elif not operands:
+            if element.args:  # an empty list means: no operand at all
+                return False
+        elif not all(_operand_fits(operand, element.args, home) for operand in operands):
             return False
     if element.cwd is not None:
         folders = compile_paths(element.cwd, home, workspace)
@@ -136,6 +166,9 @@ def matches(  # noqa: C901, PLR0911 - one condition after another
             return False
         if cwds is None:
             return is_deny
-        inside = [folders.matches(cwd) for cwd in cwds]
+        moved = _moved(invocation, cwds, home)
+        if moved is None:
+            return is_deny
+        inside = [folders.matches(cwd) for cwd in moved]
         return any(inside) if is_deny else all(inside)
     return True

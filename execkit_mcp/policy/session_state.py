@@ -127,7 +127,7 @@ def _judge_names(builtin: str, args: tuple[Arg, ...], case: Case) -> list[Findin
     found: list[Finding] = []
     if builtin in _DECLARERS:
         for flag in (arg.text for arg in args if arg.is_static and arg.text[:1] in "-+" and len(arg.text) > 1):
-            if builtin != "export" and set(flag[1:]) & set("inAau"):
+            if builtin != "export" and set(flag[1:]) & set("inAaulcI"):
                 message = f"{builtin} {flag} gives a variable a meaning that cannot be judged."
                 found += [_state_refused(message, "Leave the flag out.")]
         for name, values in declared(args):

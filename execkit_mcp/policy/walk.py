@@ -291,8 +291,9 @@ class Walk:
                 self.sequence(part.body, scope)
                 self.case.streams_to[:] = outside
             elif isinstance(part, tree.Parameter):
-                if part.argument is not None:
-                    scope = self._inside(part.argument, scope)
+                for inside in (part.argument, part.replacement):
+                    if inside is not None:
+                        scope = self._inside(inside, scope)
                 if "=" in part.operator:
                     self._assigned(part.name, None, f"${{{part.name}{part.operator}…}}", is_exported=False)
                     scope = scope.forget((part.name,))

@@ -36,6 +36,8 @@ _CUT_WINDOW = 4096
 _CUT = re.compile(r"[\s,;|<>]")
 _REST_OF_SECRET = re.compile(r"[^\s\"'`,;&<>|]*")
 _MAX_CONFIRMED_LINE = 2000
+_SHORT_CHARS = 2048
+_MAX_ANSWERS = 128
 
 
 class Confirmer(Protocol):
@@ -104,27 +106,39 @@ class Redactor:
         confirmers: other detectors, for candidate lines that our rules leave undecided.
     """
 
-    __slots__ = ("_confirmers", "_known", "_scan", "_tagger")
+    __slots__ = ("_answers", "_confirmers", "_known", "_scan", "_tagger")
 
     def __init__(self, *, key: bytes, known: Iterable[KnownValue] = (), confirmers: Sequence[Confirmer] = ()) -> None:
         self._tagger = Tagger(key)
         self._known = KnownMatcher(known)
         self._confirmers = tuple(confirmers)
         self._scan = _scanner()
+        self._answers: dict[str, tuple[str, dict[str, int]]] = {}
 
     def add_known(self, name: str, value: str) -> None:
         """Protect one more value from now on; streams that are open see it too."""
         self._known.add(KnownValue(name=name, value=value))
+        self._answers.clear()
 
     def stream(self) -> "StreamRedactor":
         """A redactor for one stream of text."""
         return StreamRedactor(self)
 
     def text(self, text: str) -> tuple[str, dict[str, int]]:
-        """``text`` redacted as a whole, and how many secrets of each kind were replaced."""
-        stream = self.stream()
-        out = stream.push(text) + stream.finish()
-        return out, dict(stream.counts)
+        """``text`` redacted as a whole, and how many secrets of each kind were replaced.
+
+        Short texts are remembered: a folder or a command comes up several times in the records of one call.
+        """
+        answer = self._answers.get(text)
+        if answer is None:
+            stream = self.stream()
+            out = stream.push(text) + stream.finish()
+            answer = (out, dict(stream.counts))
+            if len(text) <= _SHORT_CHARS:
+                if len(self._answers) >= _MAX_ANSWERS:
+                    self._answers.clear()
+                self._answers[text] = answer
+        return answer[0], dict(answer[1])
 
     def decide(self, raw: str, blocks: KeyBlocks, *, is_final: bool) -> tuple[str, int, list[Span]]:
         """Redact the lines of ``raw`` that are decided.

@@ -190,13 +190,14 @@ class Driver:
 
     async def _await_end(self, done: asyncio.Future[Completion]) -> Completion:
         try:
-            return await asyncio.shield(done)
+            return await done
         except asyncio.CancelledError:
-            if done.done():
-                raise
-            self.interrupt("cancelled")
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.shield(done)
+            if done.cancelled() and self._machine.is_busy:  # the caller went away, the command is still there
+                ended: asyncio.Future[Completion] = self._loop.create_future()
+                self._done = ended
+                self.interrupt("cancelled")
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.shield(ended)
             raise
 
     def interrupt(self, reason: str = "cancelled") -> None:

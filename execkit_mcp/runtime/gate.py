@@ -10,7 +10,7 @@ from execkit_mcp.approvals.display import describe
 from execkit_mcp.approvals.queue import ApprovalQueue
 from execkit_mcp.approvals.request import ApprovalRequest
 from execkit_mcp.audit.writer import AuditLog
-from execkit_mcp.errors import ApprovalRequired, AuditWriteFailed
+from execkit_mcp.errors import ApprovalRequired, AuditError, ExecKitError
 from execkit_mcp.model import Clock, Decision, ProgramLocator
 from execkit_mcp.policy import Context, judge
 from execkit_mcp.runtime.exec import Exec
@@ -179,7 +179,7 @@ class Gate:
                 is_synced=False,
             )
             asyncio.get_running_loop().call_later(SYNC_AFTER_S, self.sync)
-        except AuditWriteFailed as error:
+        except ExecKitError as error:
             exec_.completion = replace(end, warnings=(*end.warnings, str(error)))
 
     def record(self, kind: str, data: Mapping[str, object]) -> None:
@@ -190,7 +190,7 @@ class Gate:
         """Put what has been recorded on the disk; if that fails, the next command finds the record closed."""
         try:
             self._audit.sync()
-        except AuditWriteFailed:
+        except AuditError:
             self._must_reopen = True
 
     def _append(self, kind: str, data: Mapping[str, object], *, is_synced: bool = True) -> None:
@@ -200,7 +200,7 @@ class Gate:
             self._must_reopen = False
         try:
             self._audit.append(kind, data, is_synced=is_synced)
-        except AuditWriteFailed:
+        except AuditError:
             self._must_reopen = True
             raise
 

@@ -26,6 +26,7 @@ async def run_through(request: RunRequest, *, session: Session, gate: Gate, ledg
         ApprovalDenied, ApprovalExpired: the given approval does not let this command run.
         AuditWriteFailed, StorageUnavailable: the record cannot be written, so nothing ran.
     """
+    await session.interrupted_end()
     session.require_idle()
     decision = gate.judge(request.command, session)
     if decision.verdict is Verdict.DENY:

@@ -64,8 +64,13 @@ def load_policy(name_or_path: str, *, workspace: str | None = None) -> CompiledP
 
 def run_tests(policy: CompiledPolicy, *, workspace: str | None = None) -> tuple[ExampleFailure, ...]:
     """The tests of the document that do not hold, judged without a machine behind them."""
+    return run_examples(policy, example_context(workspace))
+
+
+def example_context(workspace: str | None = None) -> Context:
+    """Where the tests of a document are judged: unless a workspace is given, in one that no machine has."""
     folder = workspace or _EXAMPLE_WORKSPACE
-    return run_examples(policy, Context(cwd=folder, home=_EXAMPLE_HOME, workspace=folder))
+    return Context(cwd=folder, home=_EXAMPLE_HOME, workspace=folder)
 
 
 def read_source(name: str, *, included_from: str | None) -> SourceFile:

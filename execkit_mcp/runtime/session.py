@@ -14,6 +14,7 @@ from execkit_mcp.runtime.driver import Driver
 from execkit_mcp.runtime.exec import STREAMS, Exec
 
 SCREEN_LIMIT_BYTES = 262_144
+INTERRUPTED_WAIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class Session:
         self._clock = clock
         self._entropy = entropy
         self._current: Exec | None = None
+        self._interrupted: Exec | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._size = (facts.cols, facts.rows)
@@ -84,8 +86,9 @@ class Session:
         return not self._closed and self._driver.is_open
 
     def redact(self, text: str) -> str:
-        """``text`` with this session's secrets replaced."""
-        return self.redactor.text(text)[0]
+        """``text`` with this session's secrets replaced; bytes of file names that are not UTF-8 become U+FFFD."""
+        shown, _ = self.redactor.text(text)
+        return shown if shown.isascii() else shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def require_idle(self) -> None:
         """Raise unless a command can start now.
@@ -160,7 +163,13 @@ class Session:
     def interrupt(self, exec_: Exec) -> None:
         """Interrupt the exec if it is the one that runs."""
         if self.current is exec_:
+            self._interrupted = exec_
             self._driver.interrupt()
+
+    async def interrupted_end(self) -> None:
+        """Wait until an exec that was interrupted has ended: whoever cancels a call wants the session back."""
+        if self._interrupted is not None and self._interrupted is self.current:
+            await self._interrupted.wait(INTERRUPTED_WAIT_S)
 
     def send(self, exec_: Exec, data: bytes) -> bool:
         """Type bytes on the session's terminal; False if the exec has ended (then nothing is sent)."""

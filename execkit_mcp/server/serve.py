@@ -1,6 +1,7 @@
 """``serve`` on stdio: opens the kit, runs the server, ends on end of input, SIGTERM or SIGINT."""
 
 import asyncio
+import gc
 import signal
 import sys
 
@@ -21,6 +22,7 @@ async def _serve(*, policy: str | None, config: str | None, workspace: str | Non
             loop.add_signal_handler(number, serving.cancel)  # once more, or while closing: no effect
         kit.prewarm()
         server = build_server(kit)
+        gc.freeze()  # what stands now stays to the end: the collector need not walk it again and again
         sys.stderr.write(f"execkit-mcp: serving on stdio, policy {kit.policy_name}\n")
         sys.stderr.flush()
         with serving:  # a signal ends this block; then the kit is closed in order

@@ -20,7 +20,8 @@ cannot fork its way out.
 
 A command can kill its keeper (``kill -9``). The kernel then kills the shells (PDEATHSIG), and what they had started
 falls to the guardian, which kills it and ends; if it is the guardian that dies, the keeper ends everything. A keeper
-that is stopped (SIGSTOP) is continued by the guardian. Only who kills both at one blow leaves something behind, and
+that is stopped (SIGSTOP) is continued by the guardian; each is continued when the one above it dies (PDEATHSIG), so
+that a stopped one cannot sleep through its duty. Only who kills both at one blow leaves something behind, and
 that falls to ``serve``, which is a subreaper too (``local.py``).
 
 This file is run by path with ``python -I -S``: it imports the standard library and ptyprocess only, which
@@ -279,6 +280,11 @@ def become_subreaper() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def continue_when_orphaned() -> None:
+    """Have the kernel send SIGCONT when the parent dies: a stopped process would not see that it is on its own."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+
+
 def _children() -> set[int]:
     pid = os.getpid()
     try:
@@ -312,11 +318,13 @@ def main(argv: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     folder = Path(argv[3])
     become_subreaper()
+    continue_when_orphaned()
     pid = os.fork()
     if pid:
         os.close(int(argv[0]))
         _guard(pid, folder)
         return
+    continue_when_orphaned()
     link = socket.socket(fileno=int(argv[0]))
     os.set_inheritable(link.fileno(), False)
     _Keeper(link, int(argv[1]), folder).serve()

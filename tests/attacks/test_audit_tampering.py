@@ -103,6 +103,42 @@ def test_a_folder_that_vanished_stops_a_running_writer(log, tmp_path):
         log.append("decision", {})
 
 
+@pytest.mark.parametrize("is_another_begun", [False, True])
+def test_a_running_writer_never_goes_on_in_another_log(log, tmp_path, is_another_begun):
+    log.append("decision", {"n": 3})
+    away = tmp_path.with_name("away")
+    tmp_path.rename(away)
+    if is_another_begun:
+        open_log(tmp_path).close()
+    with pytest.raises(AuditError):
+        log.append("decision", {})
+    for _ in range(2):
+        with pytest.raises(AuditError):
+            log.reopen()
+    if is_another_begun:
+        for path in tmp_path.iterdir():
+            path.unlink()
+        tmp_path.rmdir()
+    assert not tmp_path.exists()
+    away.rename(tmp_path)
+    log.reopen()
+    log.append("decision", {"n": 4})
+    report = verify_folder(tmp_path)
+    assert (report.is_intact, report.entries) == (True, 5)
+
+
+def test_a_running_writer_never_goes_on_in_an_older_state_of_its_log(log, tmp_path):
+    older = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    log.append("decision", {"n": 3})
+    for path, data in older.items():
+        path.write_bytes(data)
+    with pytest.raises(AuditChainBroken):
+        log.append("decision", {})
+    for _ in range(2):
+        with pytest.raises(AuditChainBroken, match="gone"):
+            log.reopen()
+
+
 def test_a_full_disk_stops_the_writer_until_it_was_opened_again(log, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

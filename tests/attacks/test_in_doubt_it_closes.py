@@ -4,7 +4,7 @@ import pytest
 
 from execkit_mcp import aio
 from execkit_mcp.audit.writer import AuditLog
-from execkit_mcp.errors import AuditWriteFailed, Blocked
+from execkit_mcp.errors import AuditError, AuditWriteFailed, Blocked
 from execkit_mcp.model import ReasonCode, Verdict
 from execkit_mcp.policy import Context, compile_policy, judge
 from execkit_mcp.policy.document import Element, PolicyDocument, Rule
@@ -84,6 +84,25 @@ async def test_without_a_record_nothing_runs(world, monkeypatch):
                 await session.exec("echo two")
         assert (await session.exec("echo three")).stdout == "three\n"
     assert reached == ["echo one", "echo three"]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    ["python3 -c 'import shutil; shutil.rmtree(\"{state}\")'", "bash -c 'echo x >> {state}/audit-000001.jsonl'"],
+)
+async def test_a_command_that_harms_the_record_is_told_so_and_is_the_last(world, attack):
+    told: list[object] = []
+    with pytest.raises(AuditError):  # noqa: PT012 - closing cannot be recorded either
+        async with aio.create(
+            policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state)
+        ) as session:
+            told.append((await session.exec(attack.format(state=world.state))).warnings[0])
+            for _ in range(3):
+                try:
+                    told.append(await session.exec("echo again"))
+                except AuditError as error:
+                    told.append(error.code)
+    assert [str(each).partition(".")[0] for each in told] == ["audit"] * 4
 
 
 async def test_each_result_says_which_fence_held(world):

@@ -263,3 +263,32 @@ def test_a_link_reads_everything_below_its_target(decide):
     assert decide("ln -s / b; cat b/etc/shadow", allow=["cat"], **fields).reason_code is ReasonCode.PATH_NEVER
     assert decide("ln -s ../../etc b", **fields).verdict is Verdict.ASK
     assert decide("ln -s /tmp /etc/b", **fields).reason_code is ReasonCode.PATH_WRITE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("git status", Verdict.ALLOW),
+        ("git -C sub status", Verdict.ALLOW),
+        ("git -C /srv/app/sub status", Verdict.ALLOW),
+        ("git -C /tmp status", Verdict.DENY),
+        ("git -C sub -C ../../other status", Verdict.DENY),
+        ("git -C ~ status", Verdict.DENY),
+        ("git -C/tmp status", Verdict.DENY),
+        ("git --work-tree=/tmp status", Verdict.DENY),
+        ("make -C sub all", Verdict.ALLOW),
+        ("make -j4 all", Verdict.ALLOW),
+        ("make -C /tmp all", Verdict.DENY),
+        ("make -C/tmp all", Verdict.DENY),
+        ("make --directory=/tmp all", Verdict.DENY),
+        ("make all -C ..", Verdict.DENY),
+        ('make -C "$x" all', Verdict.DENY),
+    ],
+)
+def test_a_flag_that_goes_to_another_folder_is_where_the_command_runs(decide, text, expected):
+    inside = {"cwd": ("/srv/app/**",), "source": "policy.yaml:7"}
+    rules = [
+        Rule(id="g", verdict=Verdict.ALLOW, elements=(Element(program="git", sub=(("status",),), **inside),)),
+        Rule(id="m", verdict=Verdict.ALLOW, elements=(Element(program="make", **inside),), effects=TRUSTED),
+    ]
+    assert decide(text, rules=rules).verdict is expected

@@ -213,3 +213,17 @@ async def test_unknown_things_have_their_codes(serve):
         assert nul.structured_content["decision"]["reason_code"] == "policy.unparsed"
         long = await served.call("shell_run", command="echo " + "x" * 70_000)
         assert long.structured_content["decision"]["reason_code"] == "policy.limit"
+
+
+async def test_where_the_terminal_shows_nothing_no_password_is_typed(serve):
+    ask = "python3 -c 'import getpass; print(len(getpass.getpass()))'"
+    async with serve() as served:
+        body = await served.run(ask, tty=True, wait_s=0.2)
+        await served.call("shell_read", exec_id=body["exec_id"], wait_for="Password", wait_s=10)
+        typed = await served.call("shell_send", exec_id=body["exec_id"], text="letmein\n")
+        assert typed.is_error
+        assert "password" in typed.structured_content["error"]["message"]
+        await served.call("shell_send", exec_id=body["exec_id"], key="ctrl-c")
+        end = (await served.call("shell_read", exec_id=body["exec_id"], wait_s=10)).structured_content
+        assert end["status"] != "running"
+        assert "7" not in end["text"].splitlines()

@@ -40,15 +40,18 @@ def _after_getent(reading: Reading) -> None:
         else:
             reading.effect(EffectKind.READ, static(f"/etc/{arg.text}"))
             reading.effect(EffectKind.UNKNOWN, arg, "secret")
-    if reading.operands and "hosts" in reading.operands[0].text and len(reading.operands) > 1:
-        reading.mark("N", None)
+    if reading.operands and "hosts" in reading.operands[0].text:
+        # The name is a message to whoever answers for its domain.
+        for name in reading.operands[1:]:
+            if not (name.is_static and name.text == "localhost"):
+                reading.mark("U", None)
 
 
 PROGRAMS = (
     Program(
         names="getent",
         source="glibc 2.36 manual",
-        flags="-s,--service= -i,--no-idn -A,--no-addrconfig",
+        flags="-s,--service=:x -i,--no-idn -A,--no-addrconfig",
         operands="-*",
         after=_after_getent,
     ),

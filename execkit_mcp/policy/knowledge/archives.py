@@ -31,7 +31,7 @@ _TAR_FLAGS = (
     "--one-file-system -P,--absolute-names>moved -W,--verify -w,--interactive,--confirmation "
     "-O,--to-stdout>stdout "
     "-n,--seek --no-seek -S,--sparse -g,--listed-incremental=:w -G,--incremental -b,--blocking-factor= "
-    "--record-size= -B,--read-full-records -i,--ignore-zeros -l,--check-links -M,--multi-volume "
+    "--record-size= -B,--read-full-records -i,--ignore-zeros -l,--check-links -M,--multi-volume:x "
     "-L,--tape-length= "
     "-N,--newer,--after-date= --newer-mtime= -K,--starting-file= --totals=? --index-file=:w "
     "-R,--block-number "
@@ -65,7 +65,7 @@ def _before_tar(reading: Reading) -> None:
     reading.args = (*found, *rest)
 
 
-def _after_tar(reading: Reading) -> None:  # noqa: C901 - one branch for each form in the manual
+def _after_tar(reading: Reading) -> None:  # noqa: C901, PLR0912 - one branch for each form in the manual
     """The archive is read or written by mode; a name with a colon is on another machine."""
     modes = reading.modes
     archives = reading.flag_values("-f")
@@ -86,7 +86,12 @@ def _after_tar(reading: Reading) -> None:  # noqa: C901 - one branch for each fo
                 reading.effect(EffectKind.UNKNOWN, path, "a path seen from another folder")
         if reading.has("-T"):
             reading.effect(EffectKind.UNKNOWN, None, "paths from a file")
-    if "extract" in modes and "stdout" not in modes:
+    elif reading.has("-T"):
+        reading.effect(EffectKind.UNKNOWN, None, "names and options from a file")
+    if any(path.prefix.startswith("@") for path in reading.operands):
+        reading.effect(EffectKind.UNKNOWN, None, "an archive inside the archive, to some")
+    is_only_shown = "stdout" in modes and not reading.has("-U", "--recursive-unlink", "--backup")
+    if "extract" in modes and not is_only_shown:
         if reading.has("-P"):
             reading.effect(EffectKind.UNKNOWN, None, "writes wherever the archive says")
         if not reading.has("-C"):
@@ -179,7 +184,7 @@ PROGRAMS = (
         names="zstd unzstd zstdcat",
         flags="-d,--decompress -t,--test -l,--list -k,--keep -f,--force -c,--stdout -o=:w -q,--quiet "
         "-v,--verbose "
-        "-r+ --rm -T= -D=:r -h -H -V --ultra --fast=? --long=? --no-progress -123456789 -z,--compress",
+        "-r+ --rm:d -T= -D=:r -h -H -V --ultra --fast=? --long=? --no-progress -123456789 -z,--compress",
     ),
     Program(
         names="zless zmore bzless bzmore xzless xzmore zdiff zcmp",

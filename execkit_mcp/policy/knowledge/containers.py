@@ -52,6 +52,13 @@ def _after_kube_get(reading: Reading) -> None:
             reading.dynamic(value, "could name a file")
 
 
+def _after_gh(reading: Reading) -> None:
+    """``HOST/OWNER/NAME`` or a URL, as a repository or an operand, names another server."""
+    for word in [*reading.operands, *reading.flag_values("-R")]:
+        if word.text.count("/") > 1 or "://" in word.text or not word.is_static:
+            reading.mark("u", word)
+
+
 def _after_compose_exec(reading: Reading) -> None:
     _after_exec(reading)
 
@@ -76,7 +83,7 @@ _KUBE = (
     "-s,--server=:u --token= --as= --as-group= --as-uid= "
     "--certificate-authority=:r --client-certificate=:r --client-key=:r "
     "--insecure-skip-tls-verify=? --tls-server-name= --username= --password= "
-    "--cache-dir=:d --match-server-version --log-flush-frequency= --warnings-as-errors --profile= "
+    "--cache-dir=:d --match-server-version --log-flush-frequency= --warnings-as-errors --profile=:? "
     "--profile-output=:w --vmodule="
 )
 _KUBE_GET = (
@@ -303,6 +310,7 @@ PROGRAMS = (
                 "-b,--branch= --log --log-failed -v,--verbose --name-only --patch --color= "
                 "--required --watch:N -j,--job= -e,--event= -u,--user=",
                 operands=_LOOKS,
+                after=_after_gh,
             ),
             "auth status": Grammar(flags="-h,--hostname= -a,--active -t,--show-token:?", operands=_LOOKS),
             "search code|commits|issues|prs|repos": Grammar(

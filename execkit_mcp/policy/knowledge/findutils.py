@@ -29,17 +29,21 @@ _VALUED = words_of(
 )
 _READS = words_of("-newer -anewer -cnewer -samefile")
 _WRITES = words_of("-fprint -fprint0 -fls")
+# Every command is judged once for every start folder.
+_MAX_COMMANDS = 128
 _RUNS = words_of("-exec -execdir -ok -okdir")
 
 
 class _Find:
     """One pass over find's words."""
 
-    __slots__ = ("index", "reading", "starts")
+    __slots__ = ("commands", "index", "is_too_much", "reading", "starts")
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.index = 0
+        self.commands = 0
+        self.is_too_much = False
         self.starts: list[Arg] = []
 
     def read(self) -> None:
@@ -136,7 +140,14 @@ class _Find:
             return
         if name.endswith("dir") and any(word.text != "{}" for word in words[1:]):
             reading.wrapper(f"{name} runs in folders that are not known, so its other words mean nothing here")
-        for start in self.starts or [HERE]:
+        self.commands += 1
+        starts = self.starts or [HERE]
+        if len(starts) * self.commands > _MAX_COMMANDS:
+            if not self.is_too_much:
+                reading.wrapper(f"{name} stands too often, or behind too many folders")
+            self.is_too_much = True
+            return
+        for start in starts:
             reading.inner.append(Inner(argv=tuple(_substitute(word, start) for word in words), via=f"find {name}"))
 
 
@@ -199,7 +210,7 @@ PROGRAMS = (
         source=_SOURCE,
         flags="-0,--null -a,--arg-file=:r -d,--delimiter= -E= -e,--eof=? -i,--replace=? -I= -L= "
         "-l,--max-lines=? "
-        "-n,--max-args= -o,--open-tty -P,--max-procs= -p,--interactive --process-slot-var= "
+        "-n,--max-args= -o,--open-tty -P,--max-procs= -p,--interactive --process-slot-var=:s "
         "-r,--no-run-if-empty "
         "-s,--max-chars= --show-limits -t,--verbose -x,--exit",
         operands="-*",

@@ -9,6 +9,7 @@ started in.
 Over 400 lines, because it is the table of one program.
 """
 
+from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
@@ -56,8 +57,16 @@ _WRITE = "-*;d"
 _WRITE_AND_HOOKS = "-*;dx"
 
 
+_MERGE = (
+    "--commit --no-commit -e,--edit --no-edit --ff --no-ff --ff-only -n --stat "
+    "--no-stat --log=? -m,--message= "
+    "-x --squash --abort --continue --quit --skip -q,--quiet -v,--verbose "
+    "--allow-unrelated-histories --signoff --verify --no-verify"
+)
+
+
 def _after_config(reading: Reading) -> None:
-    """``git config`` reads with a get flag or a lone name; else it changes what may run programs."""
+    """``git config`` reads with a get flag or a lone dotted name; else it changes what may run programs (``edit``)."""
     is_reading = reading.has(
         "--get",
         "--get-all",
@@ -71,7 +80,10 @@ def _after_config(reading: Reading) -> None:
     is_changing = reading.has(
         "--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e"
     )
-    if is_changing or (not is_reading and len(reading.operands) != 1):
+    words = [word.text if word.is_static else "" for word in reading.operands]
+    is_verb = len(words) == 1 and "." not in words[0] and words != ["list"]
+    is_reading = is_reading or words[:1] == ["get"]
+    if is_changing or (not is_reading and (is_verb or len(reading.operands) != 1)):
         reading.mark("dsx", None)
     reading.mark("R", None)
 
@@ -83,7 +95,6 @@ def _after_branch(reading: Reading) -> None:
         "--list",
         "-a",
         "-r",
-        "-v",
         "--contains",
         "--no-contains",
         "--merged",
@@ -107,8 +118,38 @@ def _after_config_flag(reading: Reading) -> None:
             reading.mark("x", None)
 
 
+def _after_paths(reading: Reading) -> None:
+    """Which files a command shows: what stands behind ``--``, ``REVISION:PATH``, and words with a dot in their name."""
+    folders = [use.value for use in reading.flags if use.is_global and "-C" in use.names and use.value is not None]
+    behind = reading.args[reading.terminated_at :] if reading.terminated_at is not None else ()
+    is_last = reading.subcommand[:1] in {("blame",), ("annotate",)}
+    for index, operand in enumerate(reading.operands):
+        if not operand.is_static:
+            continue
+        path = operand.text
+        revision, colon, rest = path.partition(":")
+        if colon:
+            path = rest if revision else rest.rpartition(")")[2].lstrip("/!^")
+        elif not (operand in behind or (is_last and index == len(reading.operands) - 1)):
+            name = path.rpartition("/")[2]
+            if "." not in name or ".." in name:
+                continue
+        for folder in reversed(folders):
+            path = path if path.startswith("/") or not folder.is_static else f"{folder.text}/{path}"
+        if path:
+            reading.mark("f", static(path))
+
+
+def _after_symbolic_ref(reading: Reading) -> None:
+    """``git symbolic-ref NAME`` shows; with a second word or ``-d`` it changes."""
+    if reading.has("-d") or len(reading.operands) != 1:
+        reading.mark("d", None)
+    reading.mark("R", None)
+
+
 def _after_diff(reading: Reading) -> None:
     """A path outside the repository makes ``git diff`` compare plain files."""
+    _after_paths(reading)
     for operand in reading.operands:
         if (
             operand.text.startswith(("/", "~"))
@@ -149,18 +190,33 @@ _GREP = (
     "-f=:r -e= --and --or --not --all-match -q --quiet -O=?:x --open-files-in-pager=?:x"
 )
 
+
+def _after_remote_show(reading: Reading) -> None:
+    """Without ``-n`` it asks the other side, by a program that the repository's configuration may name."""
+    if reading.operands and not reading.has("-n"):
+        reading.mark("xN", None)
+
+
+def _before_git(reading: Reading) -> None:
+    """``git SUBCOMMAND --help`` is ``git help SUBCOMMAND``."""
+    words = reading.args
+    if len(words) == len(("push", "--help")) and words[1].text == "--help" and words[1].is_static:
+        reading.args = (static("help"), words[0])
+
+
 PROGRAMS = (
     Program(
         names="git",
         source="git 2.39 manual",
-        flags="-C=:R -c=:x --config-env=:x --exec-path=?:x --html-path --man-path --info-path -p "
-        "--paginate:x -P --no-pager "
+        flags="-C=:R -c=:x --config-env=:x --exec-path=?:x --html-path --man-path --info-path "
+        "-p,--paginate:x -P --no-pager "
         "--no-replace-objects --bare --git-dir=:Rx --work-tree=:R --namespace= --super-prefix= "
         "--literal-pathspecs "
         "--glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-optional-locks --list-cmds= "
         "--attr-source=",
         has_local_flags=True,
         is_numeric=True,
+        before=_before_git,
         alone="--version --help -v -h --html-path --man-path --info-path --exec-path",
         subcommands={
             # ── reading ───────────────────────────────────────────────────────────────────────────────────
@@ -172,13 +228,15 @@ PROGRAMS = (
                 "--find-renames=?",
                 operands=_READ,
             ),
-            "log|whatchanged": Grammar(flags=f"{_LOG} {_DIFF}", operands=_READ, modes={"paths": "R*"}),
-            "show": Grammar(flags=f"{_LOG} {_DIFF}", operands=_READ, modes={"paths": "R*"}),
+            "log|whatchanged|show": Grammar(
+                flags=f"{_LOG} {_DIFF}", operands=_READ, modes={"paths": "R*"}, after=_after_paths
+            ),
             "diff": Grammar(flags=_DIFF, operands=_READ, modes={"paths": "R*;R"}, after=_after_diff),
             "diff-tree|diff-index|diff-files": Grammar(
                 flags=f"{_DIFF} -r --root --no-commit-id --pretty=? --format=",
                 operands=_READ,
                 modes={"paths": "R*"},
+                after=_after_paths,
             ),
             "shortlog": Grammar(
                 flags="-n,--numbered -s,--summary -e,--email -c,--committer --group= --format= --since= "
@@ -217,6 +275,7 @@ PROGRAMS = (
                 flags="-t -s -e -p --textconv:x --filters:x --batch=? --batch-check=? --batch-all-objects "
                 "--buffer --unordered",
                 operands=_READ,
+                after=_after_paths,
             ),
             "blame|annotate": Grammar(
                 flags="-L= -l -t -f -n -s -e -w -p -c -b --root --show-stats --porcelain "
@@ -225,6 +284,7 @@ PROGRAMS = (
                 "--contents=:r --show-name --show-number "
                 "--show-email --abbrev= --color-lines --color-by-age --minimal -S=:r",
                 operands=_READ,
+                after=_after_paths,
             ),
             "describe": Grammar(
                 flags="--all --tags --contains --abbrev=? --exact-match --debug --long --match= --exclude= "
@@ -239,10 +299,15 @@ PROGRAMS = (
                 "--tags --head -d --dereference -s --hash=? "
                 "--abbrev=? --verify -q --quiet --format= --sort= --count= --points-at= "
                 "--contains=? --merged=? --no-merged=? --no-contains=? "
-                "-H --human-readable --name-only --refs= --always -n --non-matching --no-index -z --stdin",
+                "-H --human-readable --name-only --refs= --always -n --non-matching --no-index -z --stdin -l",
                 operands=_READ,
             ),
-            "grep": Grammar(flags=_GREP, operands=_READ),
+            "symbolic-ref": Grammar(
+                flags="-q,--quiet --short --recurse --no-recurse -d,--delete -m=",
+                operands="-*",
+                after=_after_symbolic_ref,
+            ),
+            "grep": Grammar(flags=_GREP, operands=_READ, after=_after_paths),
             "reflog": Grammar(flags=_LOG, operands=_READ),
             "reflog show": Grammar(flags=_LOG, operands=_READ),
             "reflog expire|delete": _WRITE,
@@ -250,7 +315,7 @@ PROGRAMS = (
             "tag": Grammar(flags=_TAG, operands="-*", after=_after_branch),
             "remote": Grammar(flags="-v --verbose", operands=_READ),
             "remote get-url": Grammar(flags="--push --all", operands=_READ),
-            "remote show": Grammar(flags="-n", operands="-*;RN"),
+            "remote show": Grammar(flags="-n", operands="-*;R", after=_after_remote_show),
             "remote add|rename|remove|rm|set-head|set-branches|set-url|prune|update": Grammar(
                 flags="-f -t= -m= --tags --no-tags --mirror=? --push --add --delete -a -d --auto "
                 "--dry-run -n -p --prune",
@@ -285,7 +350,8 @@ PROGRAMS = (
             ),
             "submodule status|summary": Grammar(flags="--cached --recursive -q --quiet --files -n=", operands=_READ),
             "submodule add|init|update|deinit|sync|set-url|set-branch|absorbgitdirs|foreach": "-*;dxN",
-            "bisect log|view|visualize": Grammar(flags=_LOG, operands="-*;Rx"),
+            "bisect log": Grammar(flags=_LOG, operands=_READ),
+            "bisect view|visualize": Grammar(flags=_LOG, operands="-*;Rx"),
             "bisect": "-*;dx",
             "notes list|show": _READ,
             "help|version": Grammar(
@@ -326,13 +392,9 @@ PROGRAMS = (
                 "--recurse-submodules=? --overwrite-ignore",
                 operands=_WRITE_AND_HOOKS,
             ),
-            "merge|cherry-pick|revert": Grammar(
-                flags="--commit --no-commit -e,--edit --no-edit --ff --no-ff --ff-only -n --stat "
-                "--no-stat --log=? -m,--message= "
-                "-x --squash --abort --continue --quit --skip -q,--quiet -v,--verbose "
-                "--allow-unrelated-histories --signoff --verify --no-verify",
-                operands=_WRITE_AND_HOOKS,
-            ),
+            "cherry-pick|revert": Grammar(flags=_MERGE, operands=_WRITE_AND_HOOKS),
+            # A strategy is a program: `git-merge-NAME`.
+            "merge": Grammar(flags=f"{_MERGE} -s,--strategy=:x -X,--strategy-option=", operands=_WRITE_AND_HOOKS),
             "reset": Grammar(
                 flags="--soft --mixed --hard --merge --keep -q,--quiet -p,--patch -N --refresh --no-refresh",
                 operands=_WRITE,
@@ -340,7 +402,7 @@ PROGRAMS = (
             "clean": Grammar(flags="-d -f,--force -i:x -n,--dry-run -q,--quiet -e,--exclude= -x -X", operands=_WRITE),
             "rebase|am|apply|bundle|filter-branch|filter-repo|difftool|mergetool|gc|maintenance|"
             "repack|prune|hook|citool|gui|"
-            "replace|update-index|update-ref|symbolic-ref|write-tree|commit-tree|read-tree|"
+            "replace|update-index|update-ref|write-tree|commit-tree|read-tree|"
             "hash-object|mktag|mktree|notes|"
             "rerere|sparse-checkout|credential|credential-store|credential-cache|daemon|"
             "http-backend|instaweb|format-patch|"

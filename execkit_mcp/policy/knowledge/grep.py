@@ -4,8 +4,10 @@ Sources: grep 3.8, ripgrep 13, the silver searcher 2.2, ack 3.6, diffutils 3.8, 
 binutils 2.40, vim 9 (xxd), file 5.44 manuals.
 """
 
+import re
 from functools import partial
 
+from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.reading import HERE, Reading
 from execkit_mcp.policy.knowledge.spec import Program
 
@@ -59,6 +61,46 @@ def _before_jq(reading: Reading) -> None:
         kept.append(arg)
         index += 1
     reading.args = tuple(kept)
+
+
+# A module is found below the folder that stands behind its name, so its path is part of the program. Directives come
+# first in a program or behind one another: never behind a dot, a dollar or within a word.
+_JQ_MODULE = re.compile(r"(?<![.$\w\"])(?:import|include)(?:\s|#[^\n]*(?:\n|$))*\"")
+_YQ_PLAIN = re.compile(r"[\w\s.\[\]|\"'*,:()=!<>+-]*")
+_YQ_ACTS = re.compile(r"load|split_?doc|system|eval|env|import|include|file", re.IGNORECASE)
+
+
+def _after_jq(reading: Reading) -> None:
+    """A program that takes in modules reads files of its choice."""
+    if "file" in reading.modes:
+        reading.effect(EffectKind.UNKNOWN, None, "a program in a file may take in others")
+    for program in reading.operands[:1] if "file" not in reading.modes else ():
+        if not program.is_static and not program.prefix.strip():
+            reading.dynamic(program, "is a program that nobody has judged")
+        elif _JQ_MODULE.search(program.text):
+            reading.effect(EffectKind.UNKNOWN, program, "takes in a module, which is a file")
+
+
+def _after_yq(reading: Reading) -> None:
+    """``yq [eval] EXPRESSION FILE…``; an expression that may load, run or split is not told apart further."""
+    words = reading.operands
+    if words and words[0].is_static and words[0].text in {"e", "eval", "ea", "eval-all"}:
+        words = words[1:]
+    for program in words[:1]:
+        if not (program.is_static and _YQ_PLAIN.fullmatch(program.text)) or _YQ_ACTS.search(program.text):
+            reading.effect(EffectKind.UNKNOWN, program, "an expression that this reader does not know")
+        elif len(words) == 1:
+            reading.mark("r", program)
+    for path in words[1:]:
+        reading.mark("r", path)
+
+
+def _after_binutils(reading: Reading) -> None:
+    """``@file`` is replaced by the words in the file."""
+    for word in reading.operands:
+        if word.prefix.startswith("@"):
+            reading.mark("@", word)
+            reading.effect(EffectKind.UNKNOWN, word, "options from a file")
 
 
 PROGRAMS = (
@@ -115,8 +157,10 @@ PROGRAMS = (
         after=_after_grep,
     ),
     # ── comparing ─────────────────────────────────────────────────────────────────────────────────────────
+    # Two folders are compared file by file, one level deep even without `-r`.
     _diff(
         names="diff",
+        operands="R*",
         flags="--normal -q,--brief -s,--report-identical-files -c -C,--context=? -u -U= --unified=? "
         "-e,--ed -n,--rcs "
         "-y,--side-by-side -W,--width= --left-column --suppress-common-lines -p,--show-c-function "
@@ -214,6 +258,7 @@ PROGRAMS = (
         operands="r*",
         is_numeric=True,
         unseen="r",
+        after=_after_binutils,
     ),
     Program(
         names="nm objdump readelf size",
@@ -222,6 +267,7 @@ PROGRAMS = (
         "--dynamic --headers "
         "--file-headers --section-headers --wide --disassemble",
         operands="r*",
+        after=_after_binutils,
     ),
     Program(names="ldd", source="glibc 2.36 manual: may run the file it looks at", flags="-vudr", operands="rx*"),
     Program(
@@ -246,7 +292,7 @@ PROGRAMS = (
     Program(
         names="tree",
         source="tree 2.1 manual",
-        flags="-adfilxqNQpsuhgDFvtcUrJXACSnR -L= -P= -I= --gitignore --gitfile=:r --ignore-case "
+        flags="-adfilxqNQpsuhgDFvtcUrJXACSn -R:d -L= -P= -I= --gitignore --gitfile=:r --ignore-case "
         "--matchdirs --metafirst "
         "--prune --info --infofile=:r --noreport --charset= --filelimit= --timefmt= -o=:w --inodes "
         "--device --sort=? --dirsfirst "
@@ -268,6 +314,7 @@ PROGRAMS = (
         operands="- r*",
         modes={"file": "r*"},
         before=_before_jq,
+        after=_after_jq,
     ),
     Program(
         names="yq",
@@ -276,7 +323,8 @@ PROGRAMS = (
         "-P,--prettyPrint -C,--colors "
         "-M,--no-colors -N,--no-doc -e,--exit-status -n,--null-input -I,--indent= -j,--tojson "
         "-v,--verbose -V -h",
-        operands="?*",
+        operands="-*",
         modes={"edit": "- w*;?"},
+        after=_after_yq,
     ),
 )

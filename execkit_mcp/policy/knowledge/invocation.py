@@ -27,6 +27,7 @@ class Arg:
         prefix: the literal characters the word is sure to start with (all of ``text`` when STATIC).
         is_single: whether it is sure to become exactly one word (a quoted expansion), never none and never several.
         is_home: whether it starts with an unquoted ``~`` (then ``text`` starts with ``~``).
+        is_pipe: whether it is nothing but ``<(…)`` or ``>(…)``: a pipe of the shell's own, no file.
     """
 
     kind: ArgKind
@@ -34,6 +35,7 @@ class Arg:
     prefix: str = ""
     is_single: bool = True
     is_home: bool = False
+    is_pipe: bool = False
 
     @property
     def is_static(self) -> bool:

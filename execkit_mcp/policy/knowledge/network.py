@@ -105,7 +105,7 @@ def _read_ip(reading: Reading) -> None:  # noqa: C901 - one branch for each form
         reading.wrapper("runs in another network namespace")
     elif thing not in _IP_OBJECTS:
         reading.mark("s?", None)
-    elif verb not in _IP_SHOWS:
+    elif verb not in _IP_SHOWS and thing not in _IP_SHORT_SHOWS.get(verb, ()):
         reading.effect(EffectKind.STATE, static(" ".join(reading.subcommand)))
 
 
@@ -120,7 +120,12 @@ _IP_OBJECTS = words_of(
     "neig neigh neighbor neighbour maddr maddress mroute mrule netns tunnel "
     "ntable netconf tcp_metrics tcpmetrics token macsec vrf sr ila nexthop mptcp stats"
 )
-_IP_SHOWS = words_of("show sh sho s l li lis list lst ls get g ge help")
+# A verb is any prefix of the first one that fits, and for a link that is `set` for `s`.
+_IP_SHOWS = words_of("show sh sho l li lis list lst ls get ge help")
+_IP_SHORT_SHOWS = {
+    "s": words_of("a ad add addr addre addres address r ro rou rout route n ne nei neig neigh"),
+    "g": words_of("r ro rou rout route"),
+}
 
 
 def _after_ssh(reading: Reading) -> None:

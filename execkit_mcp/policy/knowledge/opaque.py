@@ -3,15 +3,18 @@
 from collections.abc import Callable
 
 from execkit_mcp.policy.knowledge.invocation import FlagUse, Inner
-from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Program
 
 
 def note_words(reading: Reading) -> None:
-    """Record flags and operands as written."""
-    for arg in reading.args:
+    """Record flags and operands as written; what stands behind a flag may be its value."""
+    for index, arg in enumerate(reading.args):
         if arg.prefix.startswith("-") and len(arg.prefix) > 1:
-            reading.flags.append(FlagUse(names=(arg.prefix.partition("=")[0],), is_known=False))
+            name, separator, _ = arg.prefix.partition("=")
+            following = reading.args[index + 1] if index + 1 < len(reading.args) else None
+            value = rest_of(arg, len(name) + 1) if separator else following
+            reading.flags.append(FlagUse(names=(name,), value=value, is_known=False))
         else:
             reading.operands.append(arg)
 

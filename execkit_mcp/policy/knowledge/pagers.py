@@ -35,7 +35,7 @@ PROGRAMS = (
         "-w,--where,--path,--location -W,--where-cat,--location-cat -R,--recode= -L,--locale= "
         "-m,--systems= -M,--manpath=:R "
         "-S,-s,--sections= -e,--extension= -i,--ignore-case -I,--match-case --regex --wildcard "
-        "--names-only -a,--all -u,--update "
+        "--names-only -a,--all -u,--update:s "
         "--no-subpages -P,--pager=:x -r,--prompt=:x -7,--ascii -E,--encoding= --no-hyphenation "
         "--no-justification "
         "-p,--preprocessor= -t,--troff -T,--troff-device=? -H,--html=?:x -X,--gxditview=?:x -Z,--ditroff",

@@ -15,6 +15,7 @@ from execkit_mcp.policy.knowledge.spec import Program
 _procps = partial(Program, source="procps 4.0 manual")
 _util = partial(Program, source="util-linux 2.38 manual")
 _BSD_PS = frozenset("aAcfhjlmnrsSTuvwxXZgLH")
+_BSD_PS_VALUED = frozenset("oOkptUq")
 _LSOF_ADDRESS = re.compile(r"[46]?(?:tcp|udp|TCP|UDP)?(?:@[\w.:\[\]-]+)?(?::[\w,-]+)?")
 _SIGNALS = (
     "-HUP,-INT,-QUIT,-KILL,-TERM,-USR1,-USR2,-STOP,-CONT,-PIPE,-ALRM,-CHLD,-WINCH,-SIGHUP,-SIGINT,-SIGQUIT,-SIGKILL,-SIGTERM,-SIGUSR1,"
@@ -22,25 +23,34 @@ _SIGNALS = (
 )
 
 
-def _after_ps(reading: Reading) -> None:
-    """BSD clusters without a dash; ``e`` among them shows the environment of processes."""
-    for word in reading.operands:
+def _after_ps(reading: Reading) -> None:  # noqa: C901 - one branch for each form in the manual
+    """BSD clusters without a dash; ``e`` among them, or a column ``environ``, shows the environment of processes."""
+    columns = reading.flag_values("-o", "-O")
+    words = list(reading.operands)
+    while words:
+        word = words.pop(0)
         if not word.is_static:
             reading.dynamic(word, "could turn out to be an option")
-        elif word.text.isdigit() or word.text.replace(",", "").isdigit():
+        elif word.text.replace(",", "").isdigit():
             continue
+        elif _BSD_PS_VALUED.issuperset(word.text[-1:]) and _BSD_PS.issuperset(word.text[:-1]):
+            value = words.pop(0) if words else static("")
+            if word.text[-1] in "oO":
+                columns.append(value)
         elif not _BSD_PS.issuperset(word.text):
-            letters = word.text.rstrip("0123456789")
-            if "e" in letters:
-                reading.effect(
-                    EffectKind.READ,
-                    Arg(word.kind, "/proc", "/proc"),
-                    "environments of processes",
-                    is_deep=True,
-                )
-                reading.unknown_flag("e")
-            elif not all(letter in _BSD_PS or letter in "oOkptUq" for letter in letters):
-                reading.unknown_flag(word.text)
+            if "e" in word.text:
+                _shows_environments(reading)
+            reading.unknown_flag(word.text)
+    for column in columns:
+        if not column.is_static:
+            reading.dynamic(column, "could be the column environ")
+        elif "environ" in column.text.lower():
+            _shows_environments(reading)
+
+
+def _shows_environments(reading: Reading) -> None:
+    """The environment of every process, the caller's own and others."""
+    reading.effect(EffectKind.READ, static("/proc"), "environments of processes", is_deep=True)
 
 
 def _read_kill(reading: Reading) -> None:
@@ -250,7 +260,15 @@ PROGRAMS = (
         after=_after_mount,
     ),
     _util(
-        names="umount swapon swapoff losetup fsfreeze fstrim mkswap blockdev blkdiscard wipefs sfdisk cfdisk "
+        names="swapon",
+        flags="-s,--summary>list --show=?>list --noheadings --raw --bytes -a,--all "
+        "-d,--discard=? -e,--ifexists -f,--fixpgsz "
+        "-o,--options= -L= -U= -p,--priority= -T,--fstab=:r -v,--verbose -V -h",
+        operands="s*;s",
+        modes={"list": "-*"},
+    ),
+    _util(
+        names="umount swapoff losetup fsfreeze fstrim mkswap blockdev blkdiscard wipefs sfdisk cfdisk "
         "partx addpart delpart zramctl pivot_root switch_root hwclock ctrlaltdel rtcwake wdctl",
         operands="s*;s",
         flags="-a,--all -l -f,--force -R,--recursive -n -v,--verbose -d --lazy -s,--summary --show",
@@ -284,7 +302,7 @@ PROGRAMS = (
         flags="-F,--field= -k,--set-version= -0,--null -n,--filename -b,--basedir=:R -V -h -a -d -l -p",
         operands="-*",
     ),
-    Program(names="lspci lsusb ", source="pciutils 3.9 manual", flags="-vknqDtbPmxH -s= -d=", operands=""),
+    Program(names="lspci lsusb ", source="pciutils 3.9 manual", flags="-vknDtbPmx -q:U -H:s -s= -d=", operands=""),
     Program(
         names="iostat mpstat pidstat sar",
         source="sysstat 12.6 manual",

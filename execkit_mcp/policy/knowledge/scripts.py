@@ -241,8 +241,8 @@ def _after_sed(reading: Reading) -> None:
 # ── awk ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 _AWK_TOKEN = re.compile(
-    r"""(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>@?[A-Za-z_]\w*(?:::\w+)?)|"
-        r"(?P<number>\d[\w.]*)"""
+    r"""(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>@?[A-Za-z_]\w*(?:::\w+)?)"""
+    r"""|(?P<number>\.?\d[\w.]*)"""
     r"""|(?P<two>\|\||&&|\|&|>>|>=|<=|==|!=|!~|\+\+|--|\*\*|[-+*/%^]=)|(?P<blank>[ \t\n\r]+)|(?P<one>.)""",
     re.DOTALL,
 )
@@ -288,6 +288,8 @@ class _Awk:
         if kind == "blank":
             self.last = "\n" if "\n" in text else self.last
             return True
+        if kind in {"name", "one"} and not text.isascii():
+            return False
         if text in _AWK_BAD_TOKENS or (text == ">" and self.is_printing and self.depth == 0):
             return False
         if text in {"/", "/="} and self.last in {")", "\n", "++", "--", "$"}:

@@ -132,7 +132,7 @@ PROGRAMS = (
     ),
     _systemd(
         names="systemd-analyze",
-        flags=f"{_COMMON} --order --require --from-pattern= --to-pattern= --fuzz= --man --generators "
+        flags=f"{_COMMON} --order --require --from-pattern= --to-pattern= --fuzz= --man:x --generators=?:x "
         f"--iterations= --json=",
         subcommands={
             "time|blame|critical-chain|plot|dot|unit-paths|condition|calendar|timestamp|timespan|"

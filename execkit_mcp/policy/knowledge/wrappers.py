@@ -7,9 +7,11 @@ interpreter), runs something unknown.
 Over 400 lines, because the list of wrappers is closed and stands in one place.
 """
 
+from collections.abc import Iterable
+
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.argv import is_several
-from execkit_mcp.policy.knowledge.invocation import Arg, static
+from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, static
 from execkit_mcp.policy.knowledge.opaque import opaque_wrapper
 from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Program
@@ -27,10 +29,10 @@ def _assignment(arg: Arg) -> tuple[str, Arg] | None:
     return name, rest_of(arg, len(name) + 1)
 
 
-def _run_with_assignments(reading: Reading) -> None:
-    """``NAME=value … command …``."""
+def _run_with_assignments(reading: Reading, unset: Iterable[Arg] = ()) -> None:
+    """``NAME=value … command …``; a name that is ``unset`` takes a value that nobody knows."""
     operands = reading.operands
-    assigned: list[tuple[str, Arg]] = []
+    assigned = [(name.text, Arg(ArgKind.DYNAMIC, "<unset>")) for name in unset]
     start = 0
     while start < len(operands):
         pair = _assignment(operands[start])
@@ -54,7 +56,9 @@ def _after_env(reading: Reading) -> None:
         reading.wrapper("-S makes words that are not judged")
     if reading.has("-C"):
         reading.wrapper("-C runs it in another folder")
-    _run_with_assignments(reading)
+    if reading.has("-i") and any(_assignment(word) is None for word in reading.operands):
+        reading.wrapper("-i takes away the environment that the policy forces")
+    _run_with_assignments(reading, unset=reading.flag_values("-u"))
 
 
 def _after_sudo(reading: Reading) -> None:

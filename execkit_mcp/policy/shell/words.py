@@ -48,6 +48,8 @@ def to_arg(word: Word, variables: Mapping[str, tuple[str, ...]] = _NO_VARIABLES)
     if len(parts) == 1 and isinstance(parts[0], Literal):
         text = parts[0].text
         return (Arg(ArgKind.STATIC, text, text),)
+    if len(parts) == 1 and isinstance(parts[0], ProcessSubstitution):
+        return (Arg(ArgKind.DYNAMIC, render_word(word), "/dev/fd/", is_pipe=True),)
     is_pattern = any(isinstance(part, Glob) for part in parts)
     is_home = isinstance(parts[0], Tilde)
     texts: list[str] = [""]  # what the program sees, pattern characters escaped if the word is a pattern

@@ -40,7 +40,7 @@ ROWS = [
     ("${#x}", [Arg(D, "${#x}")]),
     ("$(a)", [Arg(D, "$(a)", is_single=False)]),
     ('x"$(a)"', [Arg(D, 'x"$(a)"', "x")]),
-    ("<(a)", [Arg(D, "<(a)", "/dev/fd/")]),
+    ("<(a)", [Arg(D, "<(a)", "/dev/fd/", is_pipe=True)]),
     ("$d/x", [Arg(S, "/tmp/x", "/tmp/x"), Arg(S, "/var/x", "/var/x")]),
     ('"$d"/*', [Arg(G, "/tmp/*", "/", is_single=False), Arg(G, "/var/*", "/", is_single=False)]),
     ('"$s"', [Arg(S, "a b", "a b")]),
