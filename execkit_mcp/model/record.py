@@ -10,6 +10,7 @@ The declaration reads the same, ``field`` is the standard one (``default``, ``de
 
 from collections.abc import Callable
 from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field  # type: ignore[attr-defined]
+from operator import attrgetter
 from typing import TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -101,12 +102,14 @@ def _refuse(self: object, name: str, value: object = None) -> None:  # noqa: ARG
 
 
 def _equal_of(names: tuple[str, ...]) -> Callable[[object, object], bool]:
+    fields_of: Callable[[object], object] = attrgetter(*names) if names else (lambda _: ())
+
     def equal(self: object, other: object) -> bool:
         if self is other:
             return True
         if type(self) is not type(other):
             return False
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        return bool(fields_of(self) == fields_of(other))
 
     return equal
 
