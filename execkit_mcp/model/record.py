@@ -9,12 +9,13 @@ The declaration reads the same, ``field`` is the standard one (``default``, ``de
 """
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, field
+from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field  # type: ignore[attr-defined]
+from operator import attrgetter
 from typing import TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 
-_FIELDS = "__record_fields__"
+_FIELDS = "__dataclass_fields__"  # so that the standard ``replace`` and ``fields`` know these classes too
 
 
 @overload
@@ -51,7 +52,10 @@ def _make(cls: type[T], *, kw_only: bool, eq: bool) -> type[T]:
     namespace = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     for name in own:
         default = namespace.pop(name, MISSING)
-        fields[name] = default if isinstance(default, Field) else field(default=default)
+        each: Field[object] = default if isinstance(default, Field) else field(default=default)
+        fields[name] = each
+        each.name = name
+        object.__setattr__(each, "_field_type", _FIELD)
     generated: dict[str, object] = {
         "__slots__": tuple(own),
         _FIELDS: fields,
@@ -98,12 +102,14 @@ def _refuse(self: object, name: str, value: object = None) -> None:  # noqa: ARG
 
 
 def _equal_of(names: tuple[str, ...]) -> Callable[[object, object], bool]:
+    fields_of: Callable[[object], object] = attrgetter(*names) if names else (lambda _: ())
+
     def equal(self: object, other: object) -> bool:
         if self is other:
             return True
         if type(self) is not type(other):
             return False
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        return bool(fields_of(self) == fields_of(other))
 
     return equal
 

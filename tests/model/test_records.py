@@ -1,5 +1,6 @@
 """Values made by ``record`` behave as frozen dataclasses do."""
 
+import dataclasses
 from dataclasses import FrozenInstanceError, field
 
 import pytest
@@ -67,6 +68,12 @@ def test_fields_are_inherited_and_shown():
     named = Named(x=1, name="n")
     assert repr(named) == "Named(x=1, y=0, name='n')"
     assert replace(named, y=5) == Named(x=1, y=5, name="n")
+
+
+def test_the_standard_functions_know_it():
+    assert dataclasses.replace(Point(1), y=2) == Point(1, 2)
+    assert [each.name for each in dataclasses.fields(Named(x=1, name="n"))] == ["x", "y", "tags", "name"]
+    assert dataclasses.asdict(Point(1)) == {"x": 1, "y": 0, "tags": []}
 
 
 def test_patterns_take_it_apart():

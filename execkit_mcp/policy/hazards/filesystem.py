@@ -110,7 +110,7 @@ HAZARDS = (
         id="truncate-file",
         severity=Severity.MEDIUM,
         message="empties or cuts a file",
-        shapes=(Shape(programs="truncate", flags="-s --size"),),
+        shapes=(Shape(programs="truncate", anywhere=r"(?:-s|--size)[ =]*[0-9<%/-]"),),
         example="truncate -s 0 data.db",
         harmless="stat data.db",
     ),
@@ -143,7 +143,7 @@ HAZARDS = (
         severity=Severity.MEDIUM,
         message="unpacks to wherever the archive says",
         shapes=(
-            Shape(programs="tar", flags="-P --absolute-names"),
+            Shape(programs="tar", flags="-P --absolute-names", also="-x --extract --get"),
             Shape(programs="cpio", flags="--absolute-filenames"),
             Shape(programs="unzip", flags="-:"),
         ),

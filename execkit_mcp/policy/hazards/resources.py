@@ -64,6 +64,7 @@ HAZARDS = (
         shapes=(
             Shape(
                 programs="cat cp sort tac base64 xxd od hexdump gzip sha256sum md5sum wc",
+                without="-N --read-bytes -n -l -len --length",
                 reads=r"/dev/(?:zero|u?random|full)",
             ),
             Shape(programs="dd", anywhere=r"\bif=/dev/(?:zero|u?random|full)\b(?!.*\bcount=)"),

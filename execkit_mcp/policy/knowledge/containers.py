@@ -292,7 +292,7 @@ PROGRAMS = (
         },
     ),
     Program(
-        names="gcloud az gsutil bq oci ibmcloud aliyun",
+        names="gsutil bq oci ibmcloud aliyun",
         source="their manuals",
         operands="?*;N?",
         flags="",

@@ -18,21 +18,21 @@ PROGRAMS = (
         alone="--version -V --help -?",
     ),
     opaque(
-        "mysql mariadb mysqladmin mysqldump mysqlimport mycli pgcli pg_dump pg_dumpall pg_restore "
+        "mysqladmin mysqldump mysqlimport mycli pgcli pg_dump pg_dumpall pg_restore "
         "pg_ctl createdb dropdb createuser dropuser initdb vacuumdb reindexdb clusterdb",
         "their manuals",
         "x?NU",
         alone="--version -V --help",
     ),
     opaque(
-        "sqlite3 sqlite litecli duckdb sqlcmd bcp sqlplus isql usql clickhouse-client clickhouse cqlsh "
+        "sqlite litecli duckdb sqlcmd bcp sqlplus isql usql clickhouse-client clickhouse cqlsh "
         "influx neo4j-admin cypher-shell",
         "their manuals: dot commands run and write",
         "dx?",
         alone="--version -version --help -help",
     ),
     opaque(
-        "mongosh mongo mongodump mongorestore mongoexport mongoimport redis-cli redis-server etcdctl "
+        "mongosh mongo mongodump mongorestore mongoexport mongoimport redis-server "
         "kafka-topics rabbitmqctl memcached ldapsearch ldapmodify ldapadd ldapdelete",
         "their manuals",
         "x?NU",

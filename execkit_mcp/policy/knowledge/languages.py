@@ -28,7 +28,7 @@ PROGRAMS = (
         alone="--version -v -version --help -h",
     ),
     opaque(
-        "yarn pnpm poetry pdm pipenv hatch conda mamba rye",
+        "yarn pnpm poetry pdm pipenv hatch rye",
         "their manuals: project files are code",
         "dxN",
         alone="--version -v -V --help -h",

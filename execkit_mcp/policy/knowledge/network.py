@@ -316,13 +316,12 @@ PROGRAMS = (
     _net(names="route arp", flags="-n -e -v -a -A= -4 -6 -N -C -F", operands="s*"),
     _net(names="iwconfig iw ethtool brctl bridge tc nmcli nmtui wpa_cli rfkill", operands="s*;s?"),
     opaque(
-        "iptables ip6tables iptables-save iptables-restore nft ufw firewall-cmd ipset arptables "
-        "ebtables ifup ifdown dhclient dhcpcd wg wg-quick openvpn strongswan tailscale",
+        "iptables-restore arptables ebtables ifup ifdown dhclient dhcpcd wg wg-quick openvpn strongswan tailscale",
         "their manuals",
         "sx",
     ),
     opaque(
-        "nc.traditional mtr arping fping nmap masscan hping3 ncat socat telnet tcpdump tshark "
+        "nc.traditional fping masscan hping3 ncat socat "
         "wireshark ngrok cloudflared chisel sshuttle autossh mosh rsh rlogin rexec sshpass ssh-agent",
         "their manuals",
         "dxU",

@@ -146,7 +146,7 @@ PROGRAMS = (
         },
     ),
     opaque(
-        "pacman yay paru emerge portage snapd pkg pkg_add xbps-install guix opkg swupd",
+        "yay paru emerge portage snapd pkg pkg_add xbps-install guix opkg swupd",
         "their manuals",
         "dxUs",
         alone="--version -V --help",

@@ -416,7 +416,7 @@ PROGRAMS = (
         is_wrapper=True,
     ),
     opaque_wrapper(
-        "parallel strace ltrace gdb lldb valgrind perf start-stop-daemon systemd-run faketime "
+        "parallel start-stop-daemon systemd-run faketime "
         "capsh nsenter unshare "
         "rlwrap expect unbuffer tini dumb-init xvfb-run proot bwrap firejail pkexec "
         "dbus-run-session dbus-launch "

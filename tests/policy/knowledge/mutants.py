@@ -5,7 +5,8 @@ of no operand). ``mutants`` yields each site with the program as it would be wit
 that comes across it. What such an argv does stands in ``marks.txt``, written down once and reviewed, and compared with
 what the table says now: a mark that is lost from a table differs from its line there.
 
-``python mutants.py`` prints the lines that ``marks.txt`` lacks, for review.
+``python mutants.py`` prints the lines that ``marks.txt`` lacks; with ``rewrite`` it brings the file up to date, and the
+difference is reviewed before it is committed.
 """
 
 import re
@@ -209,5 +210,18 @@ def missing() -> list[str]:
     return found
 
 
+def rewrite() -> None:
+    """Bring every line of ``marks.txt`` up to date and add the missing ones; the difference is there to be reviewed."""
+    path = HERE / "marks.txt"
+    added = missing()
+    kept = [
+        line
+        if line.startswith("##")
+        else f"{line.partition(' =>')[0]} => {describe(line.partition(' =>')[0].split(' '))}"
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    path.write_text("\n".join(line.rstrip() for line in (*kept, *added)) + "\n", "utf-8")
+
+
 if __name__ == "__main__":
-    print("\n".join(missing()))
+    rewrite() if sys.argv[1:] == ["rewrite"] else print("\n".join(missing()))
