@@ -179,6 +179,25 @@ class RetainedText:
         text = piece.text[-max_chars:] if max_chars else ""
         return Slice(text=text, offset=self.total_bytes - len(text.encode()), next_offset=self.total_bytes)
 
+    def both_ends(self, size: int) -> tuple[bytes, bytes, int | None]:
+        """At most ``size`` bytes from each end, and the number (from 0) of the line that the second starts in.
+
+        When they meet, the first has everything and the number is None.
+        """
+        if self.dropped_bytes == 0 and self.total_bytes <= 2 * size:
+            return bytes(self._head) + b"".join(self._tail), b"", None
+        head = bytes(self._head[: size + 3]) if self._head else b""
+        head = head[: _border_before(head, min(size, len(head)))]
+        if self.dropped_bytes == 0 and len(head) < size:
+            head += self._tail_slice(0, size - len(head) + 3)
+            head = head[: _border_before(head, min(size, len(head)))]
+        start = max(self.tail_offset if self.dropped_bytes else 0, self.total_bytes - size, len(head))
+        tail = (bytes(self._head[start:]) if start < len(self._head) else b"") + self._tail_slice(
+            max(0, start - self.tail_offset), size
+        )
+        lead = _border_after(tail, 0)
+        return head, tail[lead:], self.lines_before(start + lead)
+
     def tail(self, lines: int, max_chars: int = 20_000) -> Slice:
         """The last ``lines`` lines, or as many whole ones of them as fit in ``max_chars``."""
         piece = self.read_last(max_chars)
