@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from execkit_mcp.model import Decision, ExecResult, Fence, Status, StreamCount
 from execkit_mcp.output.budget import view
 from execkit_mcp.output.chain import OutputChain
+from execkit_mcp.output.exits import explain_exit
 from execkit_mcp.protocol.completion import Completion
 
 STREAMS = ("stdout", "stderr", "screen")
@@ -141,6 +142,16 @@ class Exec:
         notes = list(warnings)
         if end is not None:
             notes.extend(end.warnings)
+            if self.status is Status.COMPLETED and end.stopped_job is None:
+                told = explain_exit(
+                    end.exit_code,
+                    signal=end.signal,
+                    programs=[each.program for each in self.decision.commands],
+                    pipe_status=end.pipe_status if len(end.pipe_status) > 1 else (),
+                    stderr=texts["stdout" if self.is_tty else "stderr"],
+                )
+                if told is not None:
+                    notes.append(told)
         terminal = self.chains["screen"].snapshot()
         if not self.is_tty and terminal.total_bytes:
             notes.append(
