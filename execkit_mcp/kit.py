@@ -33,6 +33,7 @@ from execkit_mcp.runtime.sessions import Sessions
 from execkit_mcp.runtime.system import SystemClock, SystemEntropy
 from execkit_mcp.runtime.targets import describe_targets
 from execkit_mcp.storage import open_database
+from execkit_mcp.storage.spill import SpillFolder
 
 
 class ExecKit:
@@ -180,6 +181,7 @@ class ExecKit:
             return False
         self._sessions.remove(session)
         await session.close()
+        self._ledger.session_closed(name, requester)
         self._gate.record("session.closed", _session_facts(session))
         return True
 
@@ -295,7 +297,9 @@ async def open_kit(
     )
     compiled = policy if isinstance(policy, CompiledPolicy) else load_policy(settings.policy)
     database = open_database(Path(settings.state_dir))
+    spill = SpillFolder(settings.state_dir)
     try:
+        spill.clear_leftovers()
         audit = AuditLog.open(Path(settings.audit_dir), clock=clock, entropy=entropy)
         try:
             gate = Gate(
@@ -312,13 +316,14 @@ async def open_kit(
                 entropy=entropy,
                 environ=environ,
                 owns_process=owns_process,
+                spill=spill,
             )
             kit = ExecKit(
                 settings=settings,
                 policy=compiled,
                 gate=gate,
                 sessions=Sessions(settings.max_sessions),
-                ledger=Ledger(),
+                ledger=Ledger(clock),
                 opener=opener,
                 clock=clock,
             )
@@ -334,4 +339,5 @@ async def open_kit(
         finally:
             audit.close()
     finally:
+        spill.close()
         database.close()

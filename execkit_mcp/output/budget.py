@@ -1,16 +1,22 @@
-"""The part of a stream that goes into a result.
+"""The part of a stream that goes into a result: all of it, or a digest with a marker line for each gap.
 
-Head and tail on line borders, and a line that says what is missing.
-
-Kept and omitted add up to the total exactly, in bytes and in lines; the marker line counts as neither. A
-line of which any part is shown counts as kept.
+Kept and omitted add up to the total exactly, in bytes and in lines; a marker line counts as neither. A line of
+which any part is shown counts as kept. Every line that is no marker is a line of the output, in order.
 """
 
+from dataclasses import dataclass
+from typing import Final
+
 from execkit_mcp.model import StreamCount
+from execkit_mcp.output.digest import Units, choose, choose_ends, gaps
 from execkit_mcp.output.retained import RetainedText
 
-_MARKER_CHARS = 200  # room that a marker line may take
-_HEAD_SHARE = 0.5
+MARKER_START: Final = "[… "
+_ANALYSED_BYTES: Final = 1 << 19  # of each end; the time that a digest takes is linear in it
+_ANALYSED_LINES: Final = 20_000
+_SMALLEST_DIGEST_CHARS: Final = 1000
+_PIECES_A_BUDGET: Final = 8  # a longer line is offered in pieces
+_SMALLEST_PIECE: Final = 400
 
 
 def view(
@@ -20,75 +26,121 @@ def view(
 
     Args:
         retained: the redacted text.
-        max_chars: the budget in characters; the marker line is taken from it when it is large enough.
-        exec_id: named in the marker, so that it says how to read on.
-        stream: named in the marker.
+        max_chars: the budget in characters; marker lines are taken from it when it is large enough (1000).
+        exec_id: named in the markers, so that they say how to read on.
+        stream: named in the markers.
     """
     max_chars = max(0, max_chars)
     if retained.dropped_bytes == 0 and retained.total_bytes <= 4 * max_chars:
         piece = retained.read(0, max_chars + 1)
         if len(piece.text) <= max_chars:
             return piece.text, None
-    budget = max_chars - _MARKER_CHARS if max_chars >= 2 * _MARKER_CHARS else max_chars
-    head = _head(retained, int(budget * _HEAD_SHARE))
-    head_bytes = len(head.encode())
-    tail = _tail(retained, budget - len(head), head_bytes)
-    tail_bytes = len(tail.encode())
-    tail_start = retained.total_bytes - tail_bytes
-    omitted_bytes = tail_start - head_bytes
-    omitted_lines = retained.total_lines - _kept_lines(retained, head, head_bytes, tail, tail_start)
+    pointer = f"exec_id={exec_id!r}" if exec_id else "exec_id"
+    if stream != "stdout":
+        pointer += f", stream={stream!r}"
+    if max_chars < _SMALLEST_DIGEST_CHARS:
+        units = _units(retained, 4 * max_chars, piece_bytes=max_chars // 2)
+        kept = choose_ends(units, max_chars)
+    else:
+        units = _units(retained, _ANALYSED_BYTES, piece_bytes=max(max_chars // _PIECES_A_BUDGET, _SMALLEST_PIECE))
+        total = retained.total_lines
+        longest = _marker(
+            Gap(lines=total, size=retained.total_bytes, alike=total, errors=total, lost=retained.dropped_bytes),
+            pointer,
+            retained.total_bytes,
+        )
+        kept = choose(units, max_chars, len(longest) + 2)
+    return _rendered(retained, units, kept, pointer)
+
+
+def _units(retained: RetainedText, size: int, *, piece_bytes: int) -> Units:
+    head, tail, tail_line = _few_lines(*retained.both_ends(size))
+    if tail_line is not None:  # no half lines beside what is not at hand, unless there is nothing else
+        head = head[: head.rfind(b"\n") + 1] or head
+        if (
+            not retained.starts_line(retained.total_bytes - len(tail))
+            and 0 <= (end := tail.find(b"\n")) < len(tail) - 1
+        ):
+            tail, tail_line = tail[end + 1 :], tail_line + 1
+    return Units(head, tail, tail_line=tail_line, piece_bytes=piece_bytes)
+
+
+def _few_lines(head: bytes, tail: bytes, tail_line: int | None) -> tuple[bytes, bytes, int | None]:
+    """The same ends of the text, of at most ``_ANALYSED_LINES`` lines each: time is spent by the line."""
+    line = tail_line or 0
+    if tail_line is None:
+        if head.count(b"\n") <= 2 * _ANALYSED_LINES:
+            return head, tail, None
+        tail = head
+    first, *others = tail.rsplit(b"\n", _ANALYSED_LINES)
+    tail_from = len(first) + 1 if len(others) == _ANALYSED_LINES else 0
+    line += tail.count(b"\n", 0, tail_from)
+    *_, rest = head.split(b"\n", _ANALYSED_LINES)
+    head_to = len(head) - len(rest) if head.count(b"\n") >= _ANALYSED_LINES else len(head)
+    return head[:head_to], tail[tail_from:], line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """What a marker line stands for.
+
+    Attributes:
+        lines: lines of which nothing is kept.
+        size: bytes.
+        alike: lines whose shape is that of a line that is kept.
+        errors: lines that speak of an error.
+        lost: bytes that cannot be read any more.
+    """
+
+    lines: int
+    size: int
+    alike: int = 0
+    errors: int = 0
+    lost: int = 0
+
+
+def _marker(gap: Gap, pointer: str, offset: int) -> str:
+    what = {0: f"{gap.size} bytes of this line", 1: "1 line"}.get(gap.lines, f"{gap.lines} lines") + " left out"
+    if gap.alike and gap.alike == gap.lines:
+        what += ", all like lines shown"
+    elif gap.alike:
+        what += f", {gap.alike} like lines shown"
+    if gap.errors:
+        what += f", {gap.errors} with errors"
+    if gap.lost:
+        what += f", {gap.lost} bytes no longer kept"
+    return f"{MARKER_START}{what}: shell_read({pointer}, offset={offset})]"
+
+
+def _rendered(retained: RetainedText, units: Units, kept: bytearray, pointer: str) -> tuple[str, StreamCount]:
+    void_bytes = retained.total_bytes - len(units.data)
+    shown = {units.shapes[index] for index in range(len(kept)) if kept[index]}
+    out: list[str] = []
+    at = omitted_bytes = omitted_lines = 0  # ``at``: the first unit that is not rendered yet
+    for first, end in gaps(kept):
+        out.append(units.text(at, first))
+        if out[-1] and not out[-1].endswith("\n"):
+            out.append("\n")
+        is_void = units.void is not None and first <= units.void < end
+        size = units.starts[end] - units.starts[first] + void_bytes * is_void
+        offset = units.starts[first] + void_bytes * (units.void is not None and first > units.void)
+        lines = units.whole_lines(first, end, retained.total_lines)
+        gap = Gap(
+            lines=lines,
+            size=size,
+            alike=min(lines, sum(map(shown.__contains__, units.shapes[first:end]))),
+            errors=units.is_error.count(1, first, end),
+            lost=retained.dropped_bytes * is_void,
+        )
+        out.append(_marker(gap, pointer, offset) + "\n")
+        omitted_bytes += size
+        omitted_lines += lines
+        at = end
+    out.append(units.text(at, len(kept)))
     count = StreamCount(
         total_bytes=retained.total_bytes,
         total_lines=retained.total_lines,
         omitted_bytes=omitted_bytes,
         omitted_lines=omitted_lines,
     )
-    marker = _marker(retained, count, head_bytes, exec_id, stream)
-    before = "" if not head or head.endswith("\n") else "\n"
-    return f"{head}{before}{marker}\n{tail}", count
-
-
-def _head(retained: RetainedText, max_chars: int) -> str:
-    text = retained.read(0, min(max_chars, retained.head_bytes)).text if max_chars else ""
-    if len(text.encode()) > retained.head_bytes and retained.dropped_bytes:
-        text = text.encode()[: retained.head_bytes].decode("utf-8", "ignore")
-    border = text.rfind("\n") + 1
-    return text[:border] if border else text
-
-
-def _tail(retained: RetainedText, max_chars: int, after: int) -> str:
-    if max_chars <= 0:
-        return ""
-    piece = retained.read_last(max_chars)
-    text = piece.text
-    if piece.offset < after:
-        text = text.encode()[after - piece.offset :].decode("utf-8", "ignore")
-    elif not retained.starts_line(piece.offset):
-        border = text.find("\n") + 1
-        if 0 < border < len(text):
-            text = text[border:]
-    return text
-
-
-def _kept_lines(retained: RetainedText, head: str, head_bytes: int, tail: str, tail_start: int) -> int:
-    head_lines = head.count("\n") + (bool(head) and not head.endswith("\n"))
-    tail_lines = tail.count("\n") + (bool(tail) and not tail.endswith("\n"))
-    shares_line = (
-        bool(head)
-        and bool(tail)
-        and not head.endswith("\n")
-        and retained.lines_before(head_bytes) == retained.lines_before(tail_start)
-    )
-    return head_lines + tail_lines - shares_line
-
-
-def _marker(retained: RetainedText, count: StreamCount, offset: int, exec_id: str, stream: str) -> str:
-    names = [f"exec_id={exec_id!r}"] if exec_id else ["exec_id"]
-    if stream != "stdout":
-        names.append(f"stream={stream!r}")
-    lines = "1 line" if count.omitted_lines == 1 else f"{count.omitted_lines} lines"
-    lost = f", of which {retained.dropped_bytes} bytes are no longer kept" if retained.dropped_bytes else ""
-    return (
-        f"[... {lines}, {count.omitted_bytes} bytes left out{lost}; "
-        f"shell_read({', '.join([*names, f'offset={offset}'])}) reads on ...]"
-    )
+    return "".join(out), count

@@ -7,6 +7,7 @@ redaction before anything is kept or cut (a cut can leave half a secret).
 from collections import Counter
 from collections.abc import Mapping
 
+from execkit_mcp.output.byte_store import ByteStore
 from execkit_mcp.output.decode import Decoder
 from execkit_mcp.output.retained import DEFAULT_LIMIT_BYTES, RetainedText
 from execkit_mcp.output.terminal import Terminal
@@ -22,14 +23,16 @@ class OutputChain:
 
     __slots__ = ("_decoder", "_is_settled", "_redactor", "_settled_counts", "_stream", "_terminal", "retained")
 
-    def __init__(self, *, redactor: Redactor, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
+    def __init__(
+        self, *, redactor: Redactor, limit_bytes: int = DEFAULT_LIMIT_BYTES, store: ByteStore | None = None
+    ) -> None:
         self._redactor = redactor
         self._decoder = Decoder()
         self._terminal = Terminal()
         self._stream = redactor.stream()
         self._settled_counts: Counter[str] = Counter()
         self._is_settled = True
-        self.retained = RetainedText(limit_bytes=limit_bytes)
+        self.retained = RetainedText(limit_bytes=limit_bytes, store=store)
 
     def push(self, data: bytes) -> None:
         """Take the next bytes."""
@@ -58,6 +61,7 @@ class OutputChain:
         self.retained.append(self._stream.push(text) + self._stream.finish())
         self._settled_counts.update(self._stream.counts)
         self._stream = self._redactor.stream()
+        self.retained.rest()
 
     finish = settle
 
@@ -67,12 +71,9 @@ class OutputChain:
 
     def snapshot(self) -> RetainedText:
         """``retained`` with ``pending`` at its end; do not append to it."""
+        self.retained.verify()
         pending = self.pending()
-        if not pending:
-            return self.retained
-        shown = self.retained.copy()
-        shown.append(pending)
-        return shown
+        return self.retained.with_pending(pending) if pending else self.retained
 
     @property
     def redactions(self) -> Mapping[str, int]:

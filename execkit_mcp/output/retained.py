@@ -7,12 +7,19 @@ starting at ``head_bytes``.
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 
+from execkit_mcp.errors import StorageUnavailable
+from execkit_mcp.output.byte_store import ByteStore, MemoryStore
 from execkit_mcp.output.pattern import LinePattern
 
 DEFAULT_LIMIT_BYTES = 4 << 20
 _BLOCK_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 18
+_LONGEST_LINE = 1 << 20
+_FALLBACK_BYTES = 1 << 17
 _CONTINUATION = 0x80
 _CONTINUATION_MASK = 0xC0
 
@@ -43,38 +50,49 @@ class Matches:
 
 
 class RetainedText:
-    """Text that only grows, of which at most about ``limit_bytes`` are kept.
+    """Text that only grows, of which at most ``limit_bytes`` are kept, in memory or in the ``store`` that is given.
+
+    The store's first half is the head. Its second half is a ring: the byte at offset ``o`` of the tail lies at
+    ``(o - head_bytes) % ring size`` there, so nothing is ever moved. The tail is let go in blocks.
+
+    A store that fails ends nothing: the ends of what it held, as far as they can still be read, go on in memory.
 
     Attributes:
         total_bytes: UTF-8 length of everything that was appended.
+        is_terminated: whether it ends in a line end, or is empty.
+        trouble: why the store was given up; empty if it was not.
     """
 
     __slots__ = (
-        "_head",
+        "_blocks",
+        "_extra",
+        "_head_bytes",
         "_head_limit",
         "_newlines",
         "_open",
-        "_tail",
+        "_store",
         "_tail_bytes",
         "_tail_limit",
-        "_tail_newlines",
         "is_terminated",
         "total_bytes",
+        "trouble",
     )
 
-    def __init__(self, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
+    def __init__(self, *, limit_bytes: int = DEFAULT_LIMIT_BYTES, store: ByteStore | None = None) -> None:
         if limit_bytes < 0:
             raise ValueError("limit_bytes must not be negative")
         self._head_limit = limit_bytes // 2
         self._tail_limit = limit_bytes - self._head_limit
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
+        self._store: ByteStore = MemoryStore() if store is None else store
+        self._head_bytes = 0
+        self._blocks: deque[tuple[int, int]] = deque()  # bytes and line ends of each part of the tail
         self._tail_bytes = 0
-        self._tail_newlines = 0
         self._newlines = 0
         self._open = True  # while everything so far is in the head
+        self._extra = b""  # what a copy has at its end
         self.total_bytes = 0
         self.is_terminated = True
+        self.trouble = ""
 
     @property
     def total_lines(self) -> int:
@@ -84,91 +102,183 @@ class RetainedText:
     @property
     def head_bytes(self) -> int:
         """How many bytes of the beginning are kept."""
-        return len(self._head)
+        return self._head_bytes
 
     @property
     def tail_offset(self) -> int:
         """Where the kept tail starts."""
-        return self.total_bytes - self._tail_bytes
+        return self._stored_bytes - self._tail_bytes
 
     @property
     def dropped_bytes(self) -> int:
         """How many bytes fell out of the middle."""
-        return self.tail_offset - len(self._head)
+        return self.tail_offset - self._head_bytes
 
-    def copy(self) -> "RetainedText":
-        """The same text, free to grow by itself."""
-        other = RetainedText()
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name))
-        other._head = self._head.copy()
-        other._tail = self._tail.copy()
+    @property
+    def kept_bytes(self) -> int:
+        """How many bytes can be read."""
+        return self.total_bytes - self.dropped_bytes
+
+    @property
+    def is_spilled(self) -> bool:
+        """Whether what is kept lies outside this process."""
+        return self._store.is_spilled
+
+    @property
+    def _stored_bytes(self) -> int:
+        return self.total_bytes - len(self._extra)
+
+    def with_pending(self, text: str) -> "RetainedText":
+        """This text with ``text`` at its end, to be read at once; nothing can be appended to it."""
+        other = copy(self)
+        other._take_extra(text.encode("utf-8", "replace"))  # noqa: SLF001 - of this class
         return other
+
+    def _take_extra(self, data: bytes) -> None:
+        self._blocks = self._blocks.copy()
+        self._extra = data
+        self._count(data)
+
+    def rest(self) -> None:
+        """Give back what is only needed while text is appended."""
+        self._store.rest()
+
+    def discard(self) -> None:
+        """Remove what the store holds; nothing may be read any more."""
+        self._store.discard()
+
+    def verify(self) -> None:
+        """See that what is kept can be read; what somebody removed counts as fallen out from now on."""
+        try:
+            self._store.verify()
+        except StorageUnavailable as error:
+            self.trouble = error.message
+            self._store = MemoryStore()
+            self._head_bytes = self._tail_bytes = 0
+            self._blocks.clear()
+            self._open = self.total_bytes == 0
 
     def append(self, text: str) -> None:
         """Add ``text`` at the end."""
         if not text:
             return
         data = text.encode("utf-8", "replace")
+        try:
+            self._keep(data)
+        except StorageUnavailable as error:
+            self._go_on_in_memory(error.message)
+            self._keep(data)
+        self._count(data)
+
+    def _count(self, data: bytes) -> None:
         self.total_bytes += len(data)
         self._newlines += data.count(b"\n")
         self.is_terminated = data.endswith(b"\n")
+
+    def _keep(self, data: bytes) -> None:
+        """Put ``data`` into the store; ``total_bytes`` does not count it yet."""
         if self._open:
-            room = self._head_limit - len(self._head)
-            if len(data) <= room:
-                self._head += data
+            room = self._head_limit - self._head_bytes
+            cut = _border_before(data, room) if len(data) > room else len(data)
+            self._store.write(self._head_bytes, data[:cut])
+            self._head_bytes += cut
+            if cut == len(data):
                 return
-            cut = _border_before(data, room)
-            self._head += data[:cut]
             self._open = False
             data = data[cut:]
-        self._append_tail(data)
+            offset = self.total_bytes + cut
+        else:
+            offset = self.total_bytes
+        self._keep_tail(data, offset)
 
-    def _append_tail(self, data: bytes) -> None:
+    def _keep_tail(self, data: bytes, offset: int) -> None:
+        skipped = 0
         if len(data) > self._tail_limit:
-            data = data[_border_after(data, len(data) - self._tail_limit) :]
-            self._tail.clear()
-            self._tail_bytes = self._tail_newlines = 0
-        if self._tail and len(self._tail[-1]) + len(data) <= _BLOCK_BYTES // 8:
-            self._tail[-1] += data
-        elif data:
-            self._tail.append(data)
-        self._tail_bytes += len(data)
-        self._tail_newlines += data.count(b"\n")
-        while self._tail_bytes > self._tail_limit:
-            block = self._tail.popleft()
-            excess = self._tail_bytes - self._tail_limit
-            cut = _border_after(block, min(len(block), max(excess, min(_BLOCK_BYTES, self._tail_limit // 8))))
-            self._tail_bytes -= cut
-            self._tail_newlines -= block.count(b"\n", 0, cut)
-            if cut < len(block):
-                self._tail.appendleft(block[cut:])
+            skipped = _border_after(data, len(data) - self._tail_limit)
+            self._blocks.clear()
+            self._tail_bytes = 0
+        size = max(1, min(_BLOCK_BYTES, self._tail_limit // 8))
+        while self._tail_bytes + len(data) - skipped > self._tail_limit:
+            self._tail_bytes -= self._blocks.popleft()[0]
+        self._write_ring(offset + skipped, data[skipped:])
+        for at, end in _blocks_of(data, skipped, size):  # not before it is written: a failed write changes nothing
+            newlines = data.count(b"\n", at, end)
+            if self._blocks and self._blocks[-1][0] + end - at <= size:
+                last = self._blocks.pop()
+                self._blocks.append((last[0] + end - at, last[1] + newlines))
+            else:
+                self._blocks.append((end - at, newlines))
+            self._tail_bytes += end - at
+
+    def _write_ring(self, offset: int, data: bytes) -> None:
+        if not data:
+            return
+        at = (offset - self._head_bytes) % self._tail_limit
+        room = self._tail_limit - at
+        self._store.write(self._head_limit + at, data[:room])
+        if len(data) > room:
+            self._store.write(self._head_limit, data[room:])
+
+    def _go_on_in_memory(self, trouble: str) -> None:
+        """Keep the ends of what is kept, as far as they can be read, and give the store up."""
+        half = _FALLBACK_BYTES // 2
+        old, total = self._store, self.total_bytes
+        self._head_bytes = min(self._head_bytes, total)
+        try:
+            head = self._bytes(0, min(self._head_bytes, half))
+            head = _whole_characters(head)
+            first = len(head) if self.dropped_bytes == 0 else self.tail_offset
+            tail = self._bytes(max(first, total - half), total)
+            tail = tail[_border_after(tail, 0) :]
+        except StorageUnavailable:
+            head = tail = b""
+        self.trouble = trouble
+        self._store = MemoryStore()
+        self._head_limit, self._tail_limit = half, _FALLBACK_BYTES - half
+        self._head_bytes, self._tail_bytes = len(head), 0
+        self._blocks.clear()
+        self._open = len(head) == total and not tail
+        self._store.write(0, head)
+        if tail:
+            self._keep_tail(tail, total - len(tail))
+        with suppress(StorageUnavailable):
+            old.discard()
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        """The bytes from ``start`` to ``end``, all of which are kept."""
+        out = []
+        if start < min(end, self._head_bytes):
+            out.append(self._store.read(start, min(end, self._head_bytes) - start))
+        low, high = max(start, self.tail_offset), min(end, self._stored_bytes)
+        if low < high:
+            at = (low - self._head_bytes) % self._tail_limit
+            room = self._tail_limit - at
+            out.append(self._store.read(self._head_limit + at, min(high - low, room)))
+            if high - low > room:
+                out.append(self._store.read(self._head_limit, high - low - room))
+        if self._extra and end > self._stored_bytes:
+            out.append(self._extra[max(start - self._stored_bytes, 0) : end - self._stored_bytes])
+        return b"".join(out)
 
     def read(self, offset: int = 0, max_chars: int = 20_000) -> Slice:
         """At most ``max_chars`` characters from ``offset`` on.
 
         One piece never spans the part that fell out.
         """
-        offset = max(0, min(offset, self.total_bytes))
-        asked = offset
-        if len(self._head) <= offset < self.tail_offset:
+        asked = offset = max(0, min(offset, self.total_bytes))
+        if self._head_bytes <= offset < self.tail_offset:
             offset = self.tail_offset
         skipped = offset - asked
-        if offset < len(self._head):
-            while offset and _is_inside(self._head[offset]):
-                offset -= 1
-            data = bytes(self._head[offset : offset + 4 * max_chars])
-            if self.dropped_bytes == 0 and len(data) < 4 * max_chars:
-                data += self._tail_slice(0, 4 * max_chars - len(data))
-        else:
-            start = offset - self.tail_offset
-            data = self._tail_slice(max(0, start - 3), 4 * max_chars + start - max(0, start - 3))
-            lead = start - max(0, start - 3)
-            while lead and lead < len(data) and _is_inside(data[lead]):
-                lead -= 1
-                offset -= 1
-            data = data[lead:]
-        text = data.decode("utf-8", "ignore")[:max_chars]
+        is_in_head = self.dropped_bytes and offset < self._head_bytes
+        lowest = 0 if is_in_head or self.dropped_bytes == 0 else self.tail_offset
+        start = max(offset - 3, lowest)
+        end = min(offset + 4 * max_chars, self._head_bytes if is_in_head else self.total_bytes)
+        data = self._bytes(start, end)
+        lead = offset - start
+        while lead and lead < len(data) and _is_inside(data[lead]):
+            lead -= 1
+            offset -= 1
+        text = data[lead:].decode("utf-8", "ignore")[:max_chars]
         return Slice(text=text, offset=offset, next_offset=offset + len(text.encode()), skipped_bytes=skipped)
 
     def read_last(self, max_chars: int) -> Slice:
@@ -178,6 +288,20 @@ class RetainedText:
         piece = self.read(start, 4 * max_chars)
         text = piece.text[-max_chars:] if max_chars else ""
         return Slice(text=text, offset=self.total_bytes - len(text.encode()), next_offset=self.total_bytes)
+
+    def both_ends(self, size: int) -> tuple[bytes, bytes, int | None]:
+        """At most ``size`` bytes from each end, and the number (from 0) of the line that the second starts in.
+
+        When they meet, the first has everything and the number is None.
+        """
+        if self.dropped_bytes == 0 and self.total_bytes <= 2 * size:
+            return self._bytes(0, self.total_bytes), b"", None
+        end = min(size, self._head_bytes if self.dropped_bytes else self.total_bytes)
+        head = _whole_characters(self._bytes(0, end))
+        start = max(self.tail_offset if self.dropped_bytes else len(head), self.total_bytes - size)
+        tail = self._bytes(start, self.total_bytes)
+        lead = _border_after(tail, 0)
+        return head, tail[lead:], self.lines_before(start + lead)
 
     def tail(self, lines: int, max_chars: int = 20_000) -> Slice:
         """The last ``lines`` lines, or as many whole ones of them as fit in ``max_chars``."""
@@ -201,10 +325,11 @@ class RetainedText:
         """Lines that contain a match of the regular expression ``pattern``; raises ``PatternRefused``."""
         matcher = LinePattern(pattern)
         rows: list[str] = []
-        size = matches = 0
+        size = matches = last = 0
         for number, line in self._numbered_lines():
-            if matcher.is_in(line):
+            if number != last and matcher.is_in(line):
                 matches += 1
+                last = number
                 row = f"{number}:{line}\n"
                 size += len(row)
                 if size <= max_chars:
@@ -213,48 +338,63 @@ class RetainedText:
 
     def lines_before(self, offset: int) -> int:
         """How many lines end before ``offset``, which must be kept."""
-        if offset <= len(self._head):
-            return self._head.count(b"\n", 0, offset)
-        return self._newlines - self._tail_slice(offset - self.tail_offset, self._tail_bytes).count(b"\n")
+        if offset <= self._head_bytes:
+            return self._count_newlines(0, offset)
+        number = self._newlines - self._extra.count(b"\n") - sum(newlines for _, newlines in self._blocks)
+        at = self.tail_offset
+        for size, newlines in self._blocks:
+            if at + size > offset:
+                break
+            at += size
+            number += newlines
+        return number + self._count_newlines(at, offset)
+
+    def _count_newlines(self, start: int, end: int) -> int:
+        return sum(self._bytes(at, min(at + _PIECE_BYTES, end)).count(b"\n") for at in range(start, end, _PIECE_BYTES))
 
     def starts_line(self, offset: int) -> bool:
         """Whether a line starts at ``offset``, as far as what is kept tells."""
         if offset == 0:
             return True
-        if offset <= len(self._head):
-            return self._head[offset - 1] == ord("\n")
-        start = offset - self.tail_offset
-        return start > 0 and self._tail_slice(start - 1, 1) == b"\n"
+        is_known = offset <= self._head_bytes or offset > self.tail_offset or self.dropped_bytes == 0
+        return is_known and self._bytes(offset - 1, offset) == b"\n"
 
     def _numbered_lines(self) -> Iterator[tuple[int, str]]:
-        if self.dropped_bytes == 0:
-            yield from _lines(bytes(self._head) + b"".join(self._tail), 1)
-            return
-        yield from _lines(bytes(self._head), 1)
-        yield from _lines(b"".join(self._tail), self._newlines - self._tail_newlines + 1)
-
-    def _tail_slice(self, start: int, size: int) -> bytes:
-        out: list[bytes] = []
-        for block in self._tail:
-            if size <= 0:
-                break
-            if start < len(block):
-                piece = block[start : start + size]
-                out.append(piece)
-                size -= len(piece)
-                start = 0
-            else:
-                start -= len(block)
-        return b"".join(out)
+        """Every line that is kept, with its number; one over ``_LONGEST_LINE`` comes in pieces of one number."""
+        regions = [(0, self.total_bytes)]
+        if self.dropped_bytes:
+            regions = [(0, self._head_bytes), (self.tail_offset, self.total_bytes)]
+        for start, end in regions:
+            number = self.lines_before(start) + 1
+            rest = b""
+            for at in range(start, end, _PIECE_BYTES):
+                *whole, rest = (rest + self._bytes(at, min(at + _PIECE_BYTES, end))).split(b"\n")
+                yield from enumerate((line.decode("utf-8", "replace") for line in whole), number)
+                number += len(whole)
+                if len(rest) > _LONGEST_LINE:
+                    whole_part = _whole_characters(rest)
+                    yield number, whole_part.decode("utf-8", "replace")
+                    rest = rest[len(whole_part) :]
+            if rest:
+                yield number, rest.decode("utf-8", "replace")
 
 
-def _lines(data: bytes, first: int) -> Iterator[tuple[int, str]]:
-    if not data:
-        return
-    lines = data.decode("utf-8", "replace").split("\n")
-    if not lines[-1]:
-        lines.pop()
-    yield from enumerate(lines, first)
+def _blocks_of(data: bytes, start: int, size: int) -> Iterator[tuple[int, int]]:
+    """Borders of pieces of about ``size`` bytes of ``data`` from ``start`` on, none inside a character."""
+    while start < len(data):
+        end = _border_after(data, min(start + size, len(data)))
+        yield start, end
+        start = end
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """``data`` without the beginning of a character at its end."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & _CONTINUATION_MASK != _CONTINUATION:
+            length = 1 if byte < _CONTINUATION else 2 + (byte >= 0xE0) + (byte >= 0xF0)  # noqa: PLR2004 - UTF-8 leads
+            return data[:-back] if length > back else data
+    return data
 
 
 def _is_inside(byte: int) -> bool:

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
+from math import inf
 
 from execkit_mcp.model import Decision, ExecResult, Fence, Status, StreamCount
 from execkit_mcp.output.budget import view
 from execkit_mcp.output.chain import OutputChain
+from execkit_mcp.output.exits import explain_exit
 from execkit_mcp.protocol.completion import Completion
 
 STREAMS = ("stdout", "stderr", "screen")
@@ -118,6 +120,32 @@ class Exec:
         """The output of ``stdout``, ``stderr`` or ``screen``."""
         return self.chains["stdout" if self.is_tty and stream == "screen" else stream]
 
+    @property
+    def ended_s(self) -> float:
+        """When it ended, on the clock of ``started_s``; infinitely late while it runs."""
+        return inf if self.completion is None else self.started_s + self.completion.duration_ms / 1e3
+
+    @property
+    def kept_bytes(self) -> int:
+        """How many bytes of its output can be read."""
+        return sum(chain.retained.kept_bytes for chain in self.chains.values())
+
+    @property
+    def is_spilled(self) -> bool:
+        """Whether some of its output lies on disk."""
+        return any(chain.retained.is_spilled for chain in self.chains.values())
+
+    def rest(self) -> None:
+        """Close what reading opened, once the command has ended."""
+        if self.completion is not None:
+            for chain in self.chains.values():
+                chain.retained.rest()
+
+    def discard(self) -> None:
+        """Remove its output from where it is kept; nothing may be read any more."""
+        for chain in self.chains.values():
+            chain.retained.discard()
+
     def redactions(self) -> dict[str, int]:
         """How many secrets of each kind were replaced so far."""
         total: dict[str, int] = {}
@@ -141,6 +169,16 @@ class Exec:
         notes = list(warnings)
         if end is not None:
             notes.extend(end.warnings)
+            if self.status is Status.COMPLETED and end.stopped_job is None:
+                told = explain_exit(
+                    end.exit_code,
+                    signal=end.signal,
+                    programs=[each.program for each in self.decision.commands],
+                    pipe_status=end.pipe_status if len(end.pipe_status) > 1 else (),
+                    stderr=texts["stdout" if self.is_tty else "stderr"],
+                )
+                if told is not None:
+                    notes.append(told)
         terminal = self.chains["screen"].snapshot()
         if not self.is_tty and terminal.total_bytes:
             notes.append(
@@ -150,6 +188,12 @@ class Exec:
         invalid = self.chains["stdout"].invalid_bytes + self.chains["stderr"].invalid_bytes
         if invalid:
             notes.append(f"{invalid} bytes were not valid UTF-8 text and stand as U+FFFD")
+        notes.extend(
+            f"{name}: only its ends are kept; counts are exact. {chain.retained.trouble}"
+            for name, chain in self.chains.items()
+            if chain.retained.trouble
+        )
+        self.rest()
         return ExecResult(
             status=self.status,
             exit_code=end.exit_code if end is not None else None,

@@ -1,38 +1,54 @@
-"""The ledger: every exec by id, its full redacted output readable until it ages out."""
+"""The ledger: every exec by id, its full redacted output readable until it ages out.
+
+What ages out: the oldest finished execs when there are too many, when a session keeps too many bytes, or after a
+day; and, when its session is closed, output that lies on disk. Counts are remembered for longer than output.
+"""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from execkit_mcp.errors import ExecExpired, ExecNotFound
+from execkit_mcp.model import Clock
 from execkit_mcp.runtime.exec import Exec
+
+_WALK_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLimits:
+    """How much is kept.
+
+    Attributes:
+        execs: finished execs, in all.
+        session_bytes: output of the finished execs of one session.
+        age_s: seconds after the end of an exec.
+        counts: execs whose output has aged out and whose counts are still known.
+    """
+
+    execs: int = 200
+    session_bytes: int = 256 << 20
+    age_s: float = 86_400.0
+    counts: int = 2000
 
 
 class Ledger:
-    """Execs by id; the oldest finished ones are let go when there are too many.
+    """Execs by id."""
 
-    Arguments:
-        max_execs: how many finished execs keep their output.
-    """
-
-    def __init__(self, max_execs: int = 200) -> None:
-        self._max_execs = max_execs
+    def __init__(self, clock: Clock, limits: LedgerLimits | None = None) -> None:
+        self._clock = clock
+        self._limits = limits or LedgerLimits()
         self._execs: OrderedDict[str, Exec] = OrderedDict()
+        self._running: list[Exec] = []
+        self._next_walk_s = 0.0
         self._expired: OrderedDict[str, tuple[str, dict[str, object]]] = OrderedDict()
 
     def add(self, exec_: Exec) -> None:
         """Enter a new exec."""
         self._execs[exec_.exec_id] = exec_
-        overdue = max(len(self._execs) - self._max_execs, 0)
-        finished = (each for each in self._execs.values() if not each.is_running)
-        for old in tuple(islice(finished, overdue)):
-            del self._execs[old.exec_id]
-            counts: dict[str, object] = {
-                name: {"total_bytes": chain.snapshot().total_bytes, "total_lines": chain.snapshot().total_lines}
-                for name, chain in old.chains.items()
-            }
-            self._expired[old.exec_id] = (old.owner, {"status": old.status.value, **counts})
-            while len(self._expired) > 10 * self._max_execs:
-                self._expired.popitem(last=False)
+        self._running.append(exec_)
+        self._let_go()
 
     def get(self, exec_id: str, owner: str) -> Exec:
         """The exec of that id, if ``owner`` asked for it.
@@ -41,6 +57,7 @@ class Ledger:
             ExecNotFound: there is none, or it is somebody else's.
             ExecExpired: its output has aged out; ``details`` has its counts.
         """
+        self._let_go()
         found = self._execs.get(exec_id)
         if found is not None and found.owner == owner:
             return found
@@ -58,3 +75,47 @@ class Ledger:
     def running(self, owner: str) -> tuple[Exec, ...]:
         """Execs of ``owner`` that still run."""
         return tuple(each for each in self._execs.values() if each.is_running and each.owner == owner)
+
+    def session_closed(self, session: str, owner: str) -> None:
+        """Let go of what a closed session has on disk; what is in memory ages as usual."""
+        for each in tuple(self._execs.values()):
+            if (each.session, each.owner) == (session, owner) and each.is_spilled:
+                self._expire(each)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for each in tuple(self._execs.values()):
+            self._expire(each)
+
+    def _let_go(self) -> None:
+        limits, now_s = self._limits, self._clock.monotonic_s()
+        overdue = max(len(self._execs) - limits.execs, 0)
+        finished = (each for each in self._execs.values() if not each.is_running)
+        for each in tuple(islice(finished, overdue)):
+            self._expire(each)
+        ended = [each for each in self._running if not each.is_running]
+        if ended:
+            self._running = [each for each in self._running if each.is_running]
+        if now_s >= self._next_walk_s or any(each.is_spilled for each in ended):
+            self._next_walk_s = now_s + _WALK_S
+            self._walk(now_s)
+
+    def _walk(self, now_s: float) -> None:
+        """From the newest to the oldest: what is too old, or too much for its session, goes."""
+        kept: dict[tuple[str, str], int] = {}
+        for each in reversed([each for each in self._execs.values() if not each.is_running]):
+            key = (each.owner, each.session)
+            kept[key] = kept.get(key, 0) + each.kept_bytes
+            if now_s - each.ended_s > self._limits.age_s or kept[key] > self._limits.session_bytes:
+                self._expire(each)
+
+    def _expire(self, old: Exec) -> None:
+        del self._execs[old.exec_id]
+        counts: dict[str, object] = {
+            name: {"total_bytes": chain.retained.total_bytes, "total_lines": chain.retained.total_lines}
+            for name, chain in old.chains.items()
+        }
+        self._expired[old.exec_id] = (old.owner, {"status": old.status.value, **counts})
+        old.discard()
+        while len(self._expired) > self._limits.counts:
+            self._expired.popitem(last=False)

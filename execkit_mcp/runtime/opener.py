@@ -16,6 +16,7 @@ from execkit_mcp.runtime.driver import Driver
 from execkit_mcp.runtime.environment import home_folder, protected_values, session_variables
 from execkit_mcp.runtime.policies import load_policy
 from execkit_mcp.runtime.session import Session, SessionFacts
+from execkit_mcp.storage.spill import SpillFolder
 from execkit_mcp.transports.local import LocalTransport
 from execkit_mcp.transports.registry import create_transport
 
@@ -34,12 +35,14 @@ class Opener:
         entropy: Entropy,
         environ: Mapping[str, str],
         owns_process: bool = False,
+        spill: SpillFolder | None = None,
     ) -> None:
         self._settings = settings
         self._policy = policy
         self._clock = clock
         self._entropy = entropy
         self._environ = environ
+        self._spill = spill
         self._transport = LocalTransport(owns_process=owns_process)
 
     def prewarm(self) -> None:
@@ -103,7 +106,14 @@ class Opener:
             known=self._known_values(),
             confirmers=(DetectSecrets(),),
         )
-        return Session(facts=facts, driver=driver, redactor=redactor, clock=self._clock, entropy=self._entropy)
+        return Session(
+            facts=facts,
+            driver=driver,
+            redactor=redactor,
+            clock=self._clock,
+            entropy=self._entropy,
+            spill=self._spill,
+        )
 
     def _known_values(self) -> Iterable[KnownValue]:
         """What must never be seen: secret-looking values of our own environment, and what the settings name."""

@@ -172,6 +172,9 @@ def _piece(request: ReadRequest, exec_: Exec) -> Reading:
         text, offset, next_offset = piece.text, piece.offset, piece.next_offset
         if piece.skipped_bytes:
             warnings.append(f"{piece.skipped_bytes} bytes before offset {piece.offset} are no longer kept")
+    exec_.rest()
+    if trouble := exec_.chain(request.stream).retained.trouble:
+        warnings.append(f"only its ends are kept; counts are exact. {trouble}")
     end = exec_.completion
     return Reading(
         exec_id=exec_.exec_id,

@@ -12,6 +12,7 @@ from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.redaction import Redactor
 from execkit_mcp.runtime.driver import Driver
 from execkit_mcp.runtime.exec import STREAMS, Exec
+from execkit_mcp.storage.spill import SpillFolder
 
 SCREEN_LIMIT_BYTES = 262_144
 INTERRUPTED_WAIT_S = 5.0
@@ -50,7 +51,14 @@ class Session:
     """A session: one command at a time; ``cd``, variables and jobs stay."""
 
     def __init__(
-        self, *, facts: SessionFacts, driver: Driver, redactor: Redactor, clock: Clock, entropy: Entropy
+        self,
+        *,
+        facts: SessionFacts,
+        driver: Driver,
+        redactor: Redactor,
+        clock: Clock,
+        entropy: Entropy,
+        spill: SpillFolder | None = None,
     ) -> None:
         self.facts = facts
         self.redactor = redactor
@@ -59,6 +67,7 @@ class Session:
         self._driver = driver
         self._clock = clock
         self._entropy = entropy
+        self._spill = spill
         self._current: Exec | None = None
         self._interrupted: Exec | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,12 +120,17 @@ class Session:
     def reserve(self, *, decision: Decision, tty: bool) -> Exec:
         """Make the exec that ``start`` will run; nothing has run yet."""
         limit = self.facts.policy.document.limits.output_bytes
+        exec_id = "x_" + self._entropy.token_hex(6)
         chains: Mapping[str, OutputChain] = {
-            name: OutputChain(redactor=self.redactor, limit_bytes=SCREEN_LIMIT_BYTES if name == "screen" else limit)
+            name: OutputChain(
+                redactor=self.redactor,
+                limit_bytes=SCREEN_LIMIT_BYTES if name == "screen" else limit,
+                store=self._spill.store(f"{exec_id}.{name}") if self._spill is not None else None,
+            )
             for name in STREAMS
         }
         return Exec(
-            exec_id="x_" + self._entropy.token_hex(6),
+            exec_id=exec_id,
             session=self.name,
             owner=self.facts.owner,
             decision=decision,

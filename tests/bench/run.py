@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import budget
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
@@ -137,6 +138,8 @@ def main() -> None:
         asyncio.run(sdk_round_trips(folder))
         decisions()
         redaction()
+        print()
+        budget.main()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 import pytest
 
 from execkit_mcp.output import RetainedText, view
+from execkit_mcp.output.budget import MARKER_START
 from execkit_mcp.output.pattern import PatternRefused
 
 
@@ -94,7 +95,7 @@ def test_kept_and_omitted_add_up(limit: int, budget: int):
     retained = filled(LINES, limit=limit)
     text, count = view(retained, budget)
     assert count is not None
-    shown = [line for line in text.splitlines(keepends=True) if not line.startswith("[... ")]
+    shown = [line for line in text.splitlines(keepends=True) if not line.startswith(MARKER_START)]
     kept = "".join(shown)
     assert len(kept.encode()) + count.omitted_bytes == count.total_bytes == len(LINES.encode())
     assert len(shown) + count.omitted_lines == count.total_lines == 2000
@@ -107,11 +108,13 @@ def test_a_line_longer_than_the_budget_is_cut_and_counted_once():
     text, count = view(filled("x" * 100_000, step=5000), 1000)
     assert count is not None
     assert (count.total_lines, count.omitted_lines) == (1, 0)
-    assert count.omitted_bytes + text.count("x") - text.split("[...")[1].split("...]")[0].count("x") == 100_000
+    shown = [line for line in text.splitlines() if not line.startswith(MARKER_START)]
+    assert count.omitted_bytes + sum(map(len, shown)) == 100_000
+    assert "bytes of this line left out" in text
 
 
 def test_the_marker_names_the_exec_and_the_offset():
     text, count = view(filled(LINES), 1000, exec_id="e7", stream="stderr")
     assert count is not None
-    head = text.split("[...")[0]
-    assert f"shell_read(exec_id='e7', stream='stderr', offset={len(head.encode())})" in text
+    head = text.split(MARKER_START)[0]
+    assert f"shell_read(exec_id='e7', stream='stderr', offset={len(head.encode())})]" in text

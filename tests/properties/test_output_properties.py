@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from execkit_mcp.output import OutputChain, RetainedText, view
+from execkit_mcp.output.budget import MARKER_START
 from execkit_mcp.redaction import Redactor
 
 PIECES = st.sampled_from(
@@ -38,6 +39,46 @@ def test_any_split_of_the_bytes_gives_the_same_text(pieces, sizes, noise):
     assert split.invalid_bytes == whole.invalid_bytes
 
 
+LOG_LINES = st.sampled_from(
+    ["GET /a/b took 5 ms\n", "GET /a/b took 17 ms\n", "same line again\n", "ERROR no such file: x\n", "漢字 é😀 " * 9 + "\n", "\n",
+     "Traceback (most recent call last):\n", '  File "a.py", line 1\n', "ValueError: 5\n", "warning: old\n", "x" * 1500 + "\n", "no end"]
+)  # fmt: skip
+LOGS = st.lists(st.tuples(LOG_LINES, st.integers(1, 60)), max_size=12).map(
+    lambda rows: "".join(line * count for line, count in rows)
+)
+
+
+def assert_adds_up(everything: str, retained: RetainedText, budget: int) -> None:
+    text, count = view(retained, budget, exec_id="x_1")
+    if count is None:
+        assert text == everything
+        return
+    data = everything.encode()
+    first, *rest = text.split(MARKER_START)
+    pieces, ends, left_out = [first.encode()], [], 0
+    for part in rest:
+        marker, piece = part.split("]\n", 1)
+        left_out += 0 if "bytes of this line" in marker else int(marker.split(" line")[0])
+        ends.append(int(marker.rsplit("offset=", 1)[1].rstrip(")")))
+        pieces.append(piece.encode())
+    ends.append(len(data))
+    kept_bytes = at = 0
+    for number, end in enumerate(ends):
+        piece = pieces[number]
+        if piece and number < len(rest) and data[end - 1 : end] != b"\n":
+            piece = piece.removesuffix(b"\n")  # it was put before the marker
+        start = end - len(piece)
+        assert at <= start, "in order"
+        assert data[start:end] == piece, "every kept line is a line of the output"
+        at = end
+        kept_bytes += len(piece)
+    total = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+    assert (count.total_bytes, count.total_lines) == (len(data), total)
+    assert kept_bytes + count.omitted_bytes == count.total_bytes
+    assert left_out == count.omitted_lines
+    assert budget < 1000 or len(text) <= budget
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.text(alphabet="aé漢😀\n", max_size=40), max_size=30),
@@ -51,17 +92,17 @@ def test_kept_and_omitted_always_add_up(texts, limit, budget):
     everything = "".join(texts)
     assert retained.total_bytes == len(everything.encode())
     assert retained.total_lines == everything.count("\n") + (bool(everything) and not everything.endswith("\n"))
-    text, count = view(retained, budget)
-    if count is None:
-        assert text == everything
-        return
-    head, tail = text.split("[... ", 1)[0], text.split(" ...]\n", 1)[1]
-    sizes = {len(head.encode()), max(0, len(head.encode()) - 1)}  # a line end may stand before the marker
-    kept = count.total_bytes - count.omitted_bytes
-    assert kept - len(tail.encode()) in sizes
-    assert everything.endswith(tail)
-    assert 0 <= count.omitted_lines <= count.total_lines == retained.total_lines
-    assert kept <= 4 * budget
+    assert_adds_up(everything, retained, budget)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LOGS, st.sampled_from([500, 3000, 1 << 20]), st.integers(900, 6000))
+def test_kept_and_omitted_of_a_digest_always_add_up(text, limit, budget):
+    retained = RetainedText(limit_bytes=limit)
+    for at in range(0, len(text), 777):
+        retained.append(text[at : at + 777])
+    assert_adds_up(text, retained, budget)
+    assert view(retained, budget) == view(retained, budget)
 
 
 @settings(max_examples=200, deadline=None)
