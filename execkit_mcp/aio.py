@@ -6,10 +6,11 @@ async with aio.create(policy=Policy.default_deny(allow=["ls", "cat"])) as s:
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from execkit_mcp.errors import ApprovalRequired, Blocked, TransportUnavailable, TransportUnknown
 from execkit_mcp.kit import ExecKit, open_kit
@@ -23,8 +24,7 @@ REQUESTER: Final = "sdk"
 MAX_OUTPUT_CHARS: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What a person is asked: ``text`` is to be shown as it stands; ``decision`` is why."""
 
     approval_id: str

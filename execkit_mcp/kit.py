@@ -8,8 +8,9 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from execkit_mcp.approvals.queue import ApprovalQueue
 from execkit_mcp.audit.writer import AuditLog

@@ -7,8 +7,9 @@
 ``expired`` is never stored: it is read off the clock, so no sweeper has to be alive for a no to be a no.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from execkit_mcp.approvals.request import ApprovalRequest
 
@@ -35,8 +36,7 @@ class Channel(StrEnum):
     CALLBACK = "callback"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
+class Approval(Struct, frozen=True, kw_only=True):
     """A request in the queue with what became of it.
 
     Attributes:

@@ -1,8 +1,9 @@
 """The interface of everything that can bring a person's answer."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 from execkit_mcp.approvals.approval import Approval
 
@@ -17,8 +18,7 @@ class AnswerKind(StrEnum):
     NOBODY_THERE = "nobody_there"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """An answer, with the person's reason for a no."""
 
     kind: AnswerKind

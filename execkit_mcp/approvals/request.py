@@ -12,8 +12,9 @@ command that uses them shows their names.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from execkit_mcp.model import Decision, HazardHit, PolicyRef, Severity
 
@@ -23,8 +24,7 @@ SHOWN_STDIN_CHARACTERS = 4000
 _FORMAT = b"execkit approval 1\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stdin:
+class Stdin(Struct, frozen=True, kw_only=True):
     """Standard input of the command: its head to look at, the digest and size of the whole to bind to."""
 
     sha256: str
@@ -43,8 +43,7 @@ class Stdin:
         return len(self.head.encode("utf-8", "surrogatepass")) == self.size_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
     """One question to a person.
 
     Attributes:

@@ -21,8 +21,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Self
+
+from msgspec import Struct, field
 
 __all__ = [
     "HEAD_BYTES",
@@ -52,8 +53,7 @@ class Broken(Exception):  # a finding, not an error of ours
     """A line or head that is not what was written; the text says in which way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One line of the log, read back."""
 
     seq: int
@@ -75,8 +75,7 @@ class Entry:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class Head(Struct, frozen=True, kw_only=True):
     """Where the log ends.
 
     Attributes:
@@ -118,8 +117,7 @@ class Head:
         return head
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(Struct, frozen=True, kw_only=True):
     """One file of the log: its name, its number, and its lines, each with its line feed."""
 
     name: str
@@ -127,8 +125,7 @@ class Segment:
     lines: Iterable[bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """The first thing that is not as it was written."""
 
     file: str
@@ -139,8 +136,7 @@ class Problem:
         return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """What a verification found; ``problem`` is None when the log is whole.
 
     Attributes:
@@ -233,8 +229,7 @@ def verify(segments: Iterable[Segment], head: bytes | None, *, key: bytes | None
     return Report(entries=walk.seq, log=walk.log, last_hash=walk.hash, notes=tuple(walk.notes))
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """Where a verification stands: the last good entry, and what must still turn up."""
 
     key: bytes | None

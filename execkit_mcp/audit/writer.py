@@ -20,10 +20,11 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
+
+from msgspec.structs import replace
 
 from execkit_mcp.audit.chain import HEAD_BYTES, OPENED, Broken, Head, genesis, key_id, parse_line, seal
 from execkit_mcp.audit.folder import HEAD_NAME, lock, segment_name, segment_numbers

@@ -181,7 +181,7 @@ def context_for(arguments: argparse.Namespace, policy: "CompiledPolicy") -> "Con
 
 def _answer_lines(stream: BinaryIO, policy: "CompiledPolicy", context: "Context") -> int:
     """One answer a request, flushed at once; 2 if some line was no request."""
-    from dataclasses import replace  # noqa: PLC0415 - only when running
+    from msgspec.structs import replace  # noqa: PLC0415 - only when running
 
     from execkit_mcp.errors import CommandInvalid, CommandTooLarge  # noqa: PLC0415
     from execkit_mcp.policy import judge  # noqa: PLC0415

@@ -1,8 +1,9 @@
 """What the record says was run, refused and approved: the questions for ``policy replay`` and ``policy suggest``."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from execkit_mcp.audit.chain import Broken, Entry, parse_line
 from execkit_mcp.audit.excerpt import read_excerpt
@@ -14,8 +15,7 @@ from execkit_mcp.policy.compare import Question
 _REDACTED = "[REDACTED:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """What a record holds for us.
 
     Attributes:

@@ -6,8 +6,9 @@ the current folder; a policy file named in the configuration file is relative to
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from execkit_mcp.config.locations import config_dir, home_dir, state_dir
 from execkit_mcp.config.settings_file import (
@@ -46,8 +47,7 @@ _VARIABLE_OF = {setting: name for name, setting in VARIABLES.items()}
 _PATHS = frozenset({"workspace", "state_dir", "audit_dir"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSettings:
+class TargetSettings(Struct, frozen=True, kw_only=True):
     """A declared target.
 
     Attributes:
@@ -67,8 +67,7 @@ class TargetSettings:
     origin: str = _FROM_DEFAULT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """Every setting; ``origins`` says which flag, variable or ``file:line:col`` each came from.
 
     Attributes:
@@ -161,8 +160,7 @@ def _read_file(given: "_Given", environ: Mapping[str, str]) -> tuple[str | None,
     return str(path), part
 
 
-@dataclass(slots=True)
-class _Given:
+class _Given(Struct):
     """Where values may come from, and where the ones that were taken came from."""
 
     flags: Mapping[str, str | None]

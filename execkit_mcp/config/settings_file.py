@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.model.shape import (
     Broken,
@@ -39,8 +40,7 @@ _USER = Text(what="a user name", pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]*\$?", exam
 _LABEL = Text(what="a name", pattern=r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", example="web-1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetPart:
+class TargetPart(Struct, frozen=True, kw_only=True):
     """One declared target; ``options`` are the keys that only its transport knows."""
 
     transport: str
@@ -50,8 +50,7 @@ class TargetPart:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsPart:
+class SettingsPart(Struct, frozen=True, kw_only=True):
     """What the file says; ``places`` tells where each dotted key stands."""
 
     values: Mapping[str, object]

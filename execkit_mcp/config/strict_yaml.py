@@ -10,9 +10,9 @@ from what it is. Size and depth are bounded before anything is built, and the bu
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import yaml
+from msgspec import Struct, field
 
 from execkit_mcp.errors import ConfigError, ExecKitError
 from execkit_mcp.model.source import Entry, Node, Place, Problems, Scalar, Sequence, Table, Value
@@ -155,8 +155,7 @@ def _locate(before: str) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(Struct):
     """A collection under construction."""
 
     place: Place
@@ -168,8 +167,7 @@ class _Frame:
     key_place: Place | None = None
 
 
-@dataclass(slots=True)
-class _Builder:
+class _Builder(Struct):
     """Events in, one tree out, problems noted on the way."""
 
     file: str

@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
+
 from execkit_mcp.model.verdict import ReasonCode, Verdict
 
 
@@ -18,8 +19,7 @@ class EffectKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@record
-class Effect:
+class Effect(Struct, frozen=True):
     """One thing that a command would do.
 
     Attributes:
@@ -42,8 +42,7 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
-@record(kw_only=True)
-class HazardHit:
+class HazardHit(Struct, frozen=True, kw_only=True):
     """A dangerous pattern that was found."""
 
     id: str
@@ -51,8 +50,7 @@ class HazardHit:
     message: str
 
 
-@record(kw_only=True)
-class JudgedCommand:
+class JudgedCommand(Struct, frozen=True, kw_only=True):
     """One simple command of the text (redirects and substitutions have rows of their own).
 
     Attributes:
@@ -76,24 +74,21 @@ class JudgedCommand:
     message: str
 
 
-@record(kw_only=True)
-class PolicyRef:
+class PolicyRef(Struct, frozen=True, kw_only=True):
     """Which policy decided: its name and the digest of everything it was loaded from."""
 
     name: str
     digest: str
 
 
-@record(kw_only=True)
-class RuleLimits:
+class RuleLimits(Struct, frozen=True, kw_only=True):
     """Limits that the deciding rules put on a run; None where they say nothing."""
 
     time_s: float | None = None
     time_max_s: float | None = None
 
 
-@record(kw_only=True)
-class ApprovalTerms:
+class ApprovalTerms(Struct, frozen=True, kw_only=True):
     """How a human is to be asked, when the verdict is ``ask``.
 
     Attributes:
@@ -105,8 +100,7 @@ class ApprovalTerms:
     ttl_s: float = 300.0
 
 
-@record(kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """The verdict on a text, with its reason; explains itself.
 
     ``canonical`` is the only text that may ever reach a shell; None when the text did not parse.

@@ -1,11 +1,11 @@
 """What comes back from one command."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
+from msgspec import Struct, field
+
 from execkit_mcp.model.decision import Decision
-from execkit_mcp.model.record import record
 
 
 class Status(StrEnum):
@@ -20,8 +20,7 @@ class Status(StrEnum):
     LOST = "lost"
 
 
-@record(kw_only=True)
-class StreamCount:
+class StreamCount(Struct, frozen=True, kw_only=True):
     """Exact counts of one stream's cleaned and redacted text; kept + omitted == total."""
 
     total_bytes: int
@@ -39,8 +38,7 @@ class StreamCount:
         }
 
 
-@record(kw_only=True)
-class Fence:
+class Fence(Struct, frozen=True, kw_only=True):
     """What held beneath the shell: ``level`` none, process, namespaces, container or vm."""
 
     level: str = "none"
@@ -52,8 +50,7 @@ class Fence:
         return {"level": self.level, "exec_gate": self.exec_gate, "network": self.network}
 
 
-@record(kw_only=True)
-class ExecResult:
+class ExecResult(Struct, frozen=True, kw_only=True):
     """The structured result of one command.
 
     Attributes:

@@ -9,9 +9,10 @@ same reason the classes have neither ``__eq__`` nor ``__repr__``.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from execkit_mcp.model.source import Entry, Node, Place, Problems, Scalar, Sequence, Table
 
@@ -75,8 +76,7 @@ def _expected(node: Node, problems: Problems, label: str, what: str, remedy: str
     return BROKEN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Text:
+class Text(Struct, frozen=True, kw_only=True, eq=False):
     """A string; ``check`` returns what is wrong with it, and what was meant, or nothing."""
 
     what: str = "text"
@@ -121,8 +121,7 @@ class Text:
         return out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Number:
+class Number(Struct, frozen=True, kw_only=True, eq=False):
     """A number in ``low`` … ``high``; with ``is_whole`` an integer."""
 
     what: str
@@ -155,8 +154,7 @@ class Number:
         return {"type": "integer" if self.is_whole else "number", low: self.low, "maximum": self.high}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Word(Generic[T]):
+class Word(Struct, Generic[T], frozen=True, kw_only=True, eq=False):
     """One of a few words; ``refused`` gives the reason why a tempting word is not one of them."""
 
     words: Mapping[str, T]
@@ -186,8 +184,7 @@ def _either(words: Iterable[str]) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ListOf(Generic[T]):
+class ListOf(Struct, Generic[T], frozen=True, kw_only=True, eq=False):
     """A list of things of one shape, each once."""
 
     item: Shape[T]
@@ -221,8 +218,7 @@ class ListOf(Generic[T]):
         return out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class MapOf(Generic[T]):
+class MapOf(Struct, Generic[T], frozen=True, kw_only=True, eq=False):
     """A mapping from names of the author's choice to things of one shape."""
 
     key: Text
@@ -252,8 +248,7 @@ class MapOf(Generic[T]):
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Field:
+class Field(Struct, frozen=True, kw_only=True, eq=False):
     """One key of a record: its shape, its sentence for editors, and the parameter that it becomes."""
 
     key: str
@@ -263,8 +258,7 @@ class Field:
     parameter: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Record(Generic[T]):
+class Record(Struct, Generic[T], frozen=True, kw_only=True, eq=False):
     """A mapping with fixed keys. ``build`` gets the keys that were written, and ``place``.
 
     ``check`` sees the entries before they are built and may note problems that concern several keys.

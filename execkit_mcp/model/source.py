@@ -5,15 +5,13 @@ Made by ``config/strict_yaml.py``; read through the shapes of ``model/shape.py``
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from execkit_mcp.model.record import record
+from msgspec import Struct, field
 
 Value = str | int | float | bool | None
 
 
-@record
-class Place:
+class Place(Struct, frozen=True):
     """Where something stands: ``str()`` is ``file:line:col``."""
 
     file: str
@@ -29,8 +27,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-@record(kw_only=True)
-class Scalar:
+class Scalar(Struct, frozen=True, kw_only=True):
     """One value; ``text`` is what was written, ``is_quoted`` whether in quotes (or after ``|``, ``>``)."""
 
     place: Place
@@ -39,16 +36,14 @@ class Scalar:
     is_quoted: bool
 
 
-@record(kw_only=True)
-class Sequence:
+class Sequence(Struct, frozen=True, kw_only=True):
     """A list of nodes."""
 
     place: Place
     items: tuple["Node", ...]
 
 
-@record(kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One ``key: value`` of a mapping; keys are text and stand once."""
 
     key: str
@@ -56,8 +51,7 @@ class Entry:
     value: "Node"
 
 
-@record(kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     """A mapping in the order in which it was written."""
 
     place: Place
@@ -67,8 +61,7 @@ class Table:
 Node = Scalar | Sequence | Table
 
 
-@record
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing that is wrong with a document: what, and what was meant."""
 
     place: Place
@@ -78,8 +71,7 @@ class Problem:
         return f"{self.place}: {self.message}"
 
 
-@dataclass(slots=True)
-class Problems:
+class Problems(Struct):
     """Everything that is wrong, collected so that an author sees all of it at once."""
 
     found: list[Problem] = field(default_factory=list)

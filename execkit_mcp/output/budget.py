@@ -4,8 +4,9 @@ Kept and omitted add up to the total exactly, in bytes and in lines; a marker li
 which any part is shown counts as kept. Every line that is no marker is a line of the output, in order.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from execkit_mcp.model import StreamCount
 from execkit_mcp.output.digest import Units, choose, choose_ends, gaps
@@ -80,8 +81,7 @@ def _few_lines(head: bytes, tail: bytes, tail_line: int | None) -> tuple[bytes, 
     return head[:head_to], tail[tail_from:], line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class Gap(Struct, frozen=True, kw_only=True):
     """What a marker line stands for.
 
     Attributes:

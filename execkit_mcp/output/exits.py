@@ -6,8 +6,9 @@ apart. So a sentence says "either … or" unless a fact decides.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 __all__ = ["CANNOT_RUN", "CODES", "NOT_FOUND", "SIGNAL_BASE", "ExitMeaning", "explain_exit"]
 
@@ -22,8 +23,7 @@ _CANNOT_RUN_WORDS: Final = (
 _LONGEST_ERROR: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExitMeaning:
+class ExitMeaning(Struct, frozen=True, kw_only=True):
     """What one code of some programs means.
 
     Attributes:

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.errors import StorageUnavailable
 from execkit_mcp.output.byte_store import ByteStore, MemoryStore
@@ -24,8 +25,7 @@ _CONTINUATION = 0x80
 _CONTINUATION_MASK = 0xC0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
+class Slice(Struct, frozen=True, kw_only=True):
     """A piece of the text.
 
     Attributes:
@@ -41,8 +41,7 @@ class Slice:
     skipped_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
+class Matches(Struct, frozen=True, kw_only=True):
     """Lines that matched a pattern: ``text`` holds ``LINE:text`` rows, ``matches`` counts all of them."""
 
     text: str

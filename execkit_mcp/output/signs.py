@@ -6,18 +6,17 @@ on bytes by RE2, because the agent can make a program print what it likes: the t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import re2
+from msgspec import Struct
 
 MAX_BLOCK_LINES: Final = 400
 _MAX_LEADS: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockRule:
+class BlockRule(Struct, frozen=True, kw_only=True):
     """How a block is told from its surroundings.
 
     Attributes:
@@ -155,8 +154,7 @@ BLOCKS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sign:
+class Sign(Struct, frozen=True, kw_only=True):
     """A word or form that makes one line matter."""
 
     pattern: str
@@ -201,8 +199,7 @@ def _any_of(signs: Sequence[Sign]) -> bytes:
     return f"(?:{'|'.join(f'(?:{sign.pattern})' for sign in signs)})[^\n]*".encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compiled:
+class _Compiled(Struct, frozen=True, kw_only=True):
     """A BlockRule, ready to be matched at the beginning of a line."""
 
     rule: BlockRule

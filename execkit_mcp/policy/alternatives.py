@@ -7,15 +7,15 @@ An offer is a proposal for people: it is judged like everything else before anyb
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.knowledge import Invocation, interpret, static
 from execkit_mcp.policy.shell.quoting import is_plain, quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One safer way.
 
     Attributes:
@@ -41,8 +41,7 @@ class Row:
     example: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """A safer command and why it is safer."""
 
     command: str

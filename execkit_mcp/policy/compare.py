@@ -1,7 +1,9 @@
 """What a policy changes: questions that were decided before, decided anew, grouped by how they differ."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from execkit_mcp.model import Decision, Verdict
 from execkit_mcp.policy.compile import CompiledPolicy
@@ -9,8 +11,7 @@ from execkit_mcp.policy.engine import judge
 from execkit_mcp.policy.findings import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """A command to decide on.
 
     Attributes:
@@ -36,8 +37,7 @@ class Question:
         return replace(base, cwd=self.cwd or base.cwd, home=self.home or base.home)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One question that gets another verdict."""
 
     question: Question
@@ -62,8 +62,7 @@ class Change:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """Every change, the graver groups first."""
 
     judged: int

@@ -5,17 +5,17 @@ filled in by ``paths.compile_paths``, which remembers its answers.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from execkit_mcp.errors import PolicyInvalid
 from execkit_mcp.model import PolicyRef, Verdict
-from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy import globs, groups
 from execkit_mcp.policy.document import EffectGrants, Element, PathRules, PolicyDocument, Rule, Then
 
 
-@record(kw_only=True)
-class Grants:
+class Grants(Struct, frozen=True, kw_only=True):
     """What a rule covers, completed with the defaults of its verdict."""
 
     is_trusted: bool
@@ -28,8 +28,7 @@ class Grants:
     process: str
 
 
-@record(kw_only=True)
-class CompiledElement:
+class CompiledElement(Struct, frozen=True, kw_only=True):
     """One element with the rule that it stands in; ``then`` is the rule book for what it runs, if any."""
 
     element: Element
@@ -51,8 +50,7 @@ class CompiledElement:
         return element == bare
 
 
-@record
-class Index:
+class Index(Struct, frozen=True):
     """Elements of one verdict, by bare program name; globs and absolute paths apart."""
 
     by_name: Mapping[str, tuple[CompiledElement, ...]]
@@ -71,8 +69,7 @@ class Index:
                 yield compiled
 
 
-@record
-class RuleBook:
+class RuleBook(Struct, frozen=True):
     """All rules that apply at one place; ``names``: every program that some allow or ask element names."""
 
     allow: Index
@@ -85,15 +82,14 @@ class RuleBook:
         return (self.allow, self.ask, self.deny)[verdict]
 
 
-@record(kw_only=True)
-class CompiledPolicy:
+class CompiledPolicy(Struct, frozen=True, kw_only=True, eq=False):
     """A policy ready to judge with."""
 
     document: PolicyDocument
     ref: PolicyRef
     book: RuleBook
     names_by_path: Mapping[str, str]
-    sites: dict[tuple[object, ...], object] = field(default_factory=dict, compare=False, repr=False)
+    sites: dict[tuple[object, ...], object] = field(default_factory=dict)
 
 
 _ALLOW_DEFAULTS = {

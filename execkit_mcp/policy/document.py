@@ -5,14 +5,13 @@ that a decision may name keeps its ``source`` (``file:line``).
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from execkit_mcp.model import Verdict
-from execkit_mcp.model.record import record
 
 
-@record(kw_only=True)
-class Defaults:
+class Defaults(Struct, frozen=True, kw_only=True):
     """What happens where no rule speaks."""
 
     decision: Verdict = Verdict.DENY
@@ -20,8 +19,7 @@ class Defaults:
     unresolved: Verdict = Verdict.ASK
 
 
-@record(kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Bounds on one run; ``background`` is the verdict on a command that ends in ``&``."""
 
     time_s: float = 120.0
@@ -32,8 +30,7 @@ class Limits:
     background: Verdict = Verdict.DENY
 
 
-@record(kw_only=True)
-class ShellRules:
+class ShellRules(Struct, frozen=True, kw_only=True):
     """What a command may do to the session itself."""
 
     functions: Verdict = Verdict.DENY
@@ -42,8 +39,7 @@ class ShellRules:
     env_force: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(kw_only=True)
-class PathRules:
+class PathRules(Struct, frozen=True, kw_only=True):
     """Glob patterns. ``read`` None: anything but ``never``; ``write`` None: nothing."""
 
     read: tuple[str, ...] | None = None
@@ -51,16 +47,14 @@ class PathRules:
     never: tuple[str, ...] = ()
 
 
-@record(kw_only=True)
-class NetworkRules:
+class NetworkRules(Struct, frozen=True, kw_only=True):
     """``host:port`` patterns; ``allow`` None: none."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
-@record(kw_only=True)
-class FlagRules:
+class FlagRules(Struct, frozen=True, kw_only=True):
     """Conditions on flags; ``values`` maps a flag to the globs its value must match."""
 
     allow: tuple[str, ...] | None = None
@@ -70,8 +64,7 @@ class FlagRules:
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@record(kw_only=True)
-class Then:
+class Then(Struct, frozen=True, kw_only=True):
     """Rules of its own for the command behind a wrapper or on another host."""
 
     allow: tuple["Element", ...] = ()
@@ -80,8 +73,7 @@ class Then:
     paths: PathRules | None = None
 
 
-@record(kw_only=True)
-class Element:
+class Element(Struct, frozen=True, kw_only=True):
     """One entry of an allow, ask or deny list.
 
     Attributes:
@@ -106,8 +98,7 @@ class Element:
     source: str = ""
 
 
-@record(kw_only=True)
-class EffectGrants:
+class EffectGrants(Struct, frozen=True, kw_only=True):
     """How much of each effect a rule covers; None where the default of its verdict holds."""
 
     is_trusted: bool = False
@@ -119,24 +110,21 @@ class EffectGrants:
     process: str | None = None
 
 
-@record(kw_only=True)
-class Approval:
+class Approval(Struct, frozen=True, kw_only=True):
     """How to ask: ``channel`` elicit, out_of_band, both, or None for the default."""
 
     channel: str | None = None
     ttl_s: float | None = None
 
 
-@record(kw_only=True)
-class Require:
+class Require(Struct, frozen=True, kw_only=True):
     """The fence that must hold: a level of DESIGN.md §4 and a network state."""
 
     fence: str | None = None
     network: str | None = None
 
 
-@record(kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """One rule: exactly one of allow, ask and deny is its verdict."""
 
     id: str
@@ -152,16 +140,14 @@ class Rule:
     source: str = ""
 
 
-@record(kw_only=True)
-class HazardRules:
+class HazardRules(Struct, frozen=True, kw_only=True):
     """Which hazards ask and which deny: ids, globs on ids, or ``builtin:dangerous`` (all)."""
 
     ask: tuple[str, ...] = ("builtin:dangerous",)
     deny: tuple[str, ...] = ()
 
 
-@record(kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """A test inside the document, run at every load."""
 
     run: str
@@ -172,8 +158,7 @@ class Example:
     source: str = ""
 
 
-@record(kw_only=True)
-class PolicyDocument:
+class PolicyDocument(Struct, frozen=True, kw_only=True):
     """A whole policy with its includes already merged (an included deny can never be loosened).
 
     ``digest`` is the SHA-256, in hex, of everything it was loaded from.

@@ -5,8 +5,9 @@ denied addresses); ``uncovered`` says what a particular rule does not grant, wit
 it.
 """
 
+from msgspec import Struct
+
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
-from execkit_mcp.model.record import record
 from execkit_mcp.policy import network
 from execkit_mcp.policy.compile import Grants
 from execkit_mcp.policy.findings import Case, Finding, Site
@@ -18,8 +19,7 @@ _HERE = static(".")
 _PATHS = (EffectKind.READ, EffectKind.WRITE)
 
 
-@record(kw_only=True)
-class Placed:
+class Placed(Struct, frozen=True, kw_only=True):
     """An effect and where it lands; ``places`` None: that cannot be told."""
 
     effect: ArgEffect

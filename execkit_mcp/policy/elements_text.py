@@ -7,7 +7,8 @@ guessing.
 
 from collections.abc import Mapping
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
+
 from execkit_mcp.model.shape import (
     BROKEN,
     Broken,
@@ -90,8 +91,7 @@ PATHS = Record(
 )
 
 
-@record
-class _Conditions:
+class _Conditions(Struct, frozen=True):
     """What stands behind the program of a mapping element."""
 
     values: Mapping[str, object]
@@ -146,8 +146,7 @@ def _then_record(depth: int) -> Record[Then]:
     )
 
 
-@record
-class ElementShape:
+class ElementShape(Struct, frozen=True):
     """One entry of an allow, ask or deny list; ``depth`` counts the ``then`` around it."""
 
     depth: int = 0

@@ -7,6 +7,7 @@ front of a command, on its own, through ``export``, ``read``, ``for``, ``printf 
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from execkit_mcp.policy.document import PolicyDocument
 
@@ -35,7 +36,13 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
     (r"RIPGREP_CONFIG_PATH|ACKRC|GREP_OPTIONS|GREP_COLORS?|FZF_.*|BAT_.*|TAR_OPTIONS|RSYNC_.*|UNZIP.*|ZIP.*OPT|GZIP|BZIP2?|XZ_.*|TAPE|POSIX_.*|VIMINIT|EXINIT|MYVIMRC|VIM|VIMRUNTIME|EMACS.*|NVIM_.*|SCREENRC|TMUX.*|FORTUNE.*|AWKPATH|AWKLIBPATH|AWK_.*", "TAR_OPTIONS", "TAROT"),
 )  # fmt: skip
 
-_DANGEROUS = re.compile("|".join(f"(?:{pattern})" for pattern, _, _ in FAMILIES))
+
+@cache
+def _dangerous() -> re.Pattern[str]:
+    """All families as one expression, compiled when a name is first asked about."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern, _, _ in FAMILIES))
+
+
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # What every session starts with, whatever its policy says: no pagers, no git configuration that runs something.
@@ -86,7 +93,7 @@ def is_identifier(name: str) -> bool:
 
 def is_dangerous(name: str) -> bool:
     """Whether setting ``name`` makes some program run, load or trust something else."""
-    return _DANGEROUS.fullmatch(name) is not None
+    return _dangerous().fullmatch(name) is not None
 
 
 def session_environment(document: PolicyDocument) -> dict[str, str]:

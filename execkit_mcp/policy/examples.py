@@ -1,15 +1,16 @@
 """The tests inside a policy document: each is judged, and what differs from what is expected is told."""
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from execkit_mcp.model import Decision
-from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledPolicy
 from execkit_mcp.policy.document import Example
 from execkit_mcp.policy.engine import judge
 from execkit_mcp.policy.findings import Context
 
 
-@record(kw_only=True)
-class ExampleFailure:
+class ExampleFailure(Struct, frozen=True, kw_only=True):
     """One example that did not come out as its document says.
 
     Attributes:

@@ -5,8 +5,10 @@ the decision picks the one to tell: what is absolute comes before what merely la
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from execkit_mcp.model import (
     Effect,
@@ -16,7 +18,6 @@ from execkit_mcp.model import (
     ReasonCode,
     Verdict,
 )
-from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledElement, CompiledPolicy, RuleBook
 from execkit_mcp.policy.document import PathRules
 from execkit_mcp.policy.knowledge.invocation import Arg, Invocation
@@ -35,8 +36,7 @@ _WEIGHTS = {
 }
 
 
-@record(kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True):
     """Where a text would run.
 
     Attributes:
@@ -56,8 +56,7 @@ class Context:
     forced: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A verdict on one part, with its reason and what would change it."""
 
     verdict: Verdict
@@ -90,8 +89,7 @@ def strictest(findings: "list[Finding]") -> Finding:
     return best
 
 
-@record(kw_only=True)
-class Act:
+class Act(Struct, frozen=True, kw_only=True):
     """One program as it would run: what hazards are matched against."""
 
     argv: tuple[str, ...]
@@ -103,8 +101,7 @@ class Act:
     upstream: tuple[str, ...] = ()
 
 
-@record(kw_only=True)
-class Site:
+class Site(Struct, frozen=True, kw_only=True):
     """The rules and folders that hold at one place of a text.
 
     Attributes:

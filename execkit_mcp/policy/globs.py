@@ -8,18 +8,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
 
 _ESCAPED = re.compile(r"[*?\[\]\\]")
 
 
-@record
-class Star:
+class Star(Struct, frozen=True):
     """Any run of characters."""
 
 
-@record
-class One:
+class One(Struct, frozen=True):
     """One character: one of ``members``, or any if None; ``negated`` turns the set around."""
 
     members: tuple[tuple[str, str], ...] | None

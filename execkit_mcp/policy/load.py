@@ -21,8 +21,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
+
 from execkit_mcp.errors import ConfigError, PolicyInvalid
-from execkit_mcp.model.record import record
 from execkit_mcp.model.source import Node, Place, Problems, plain
 from execkit_mcp.model.verdict import Verdict
 from execkit_mcp.policy.document import (
@@ -44,8 +45,7 @@ T = TypeVar("T")
 Number = TypeVar("Number", int, float)
 
 
-@record(kw_only=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True, kw_only=True):
     """One file that was read: ``identity`` tells it from every other, ``node`` is its tree."""
 
     identity: str

@@ -1,7 +1,8 @@
 """How well a policy holds what it denies: its own denied tests, spelled differently, judged again."""
 
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy.compile import CompiledPolicy
@@ -12,8 +13,7 @@ from execkit_mcp.policy.findings import Context
 from execkit_mcp.policy.variants import Variant, variants
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escape:
+class Escape(Struct, frozen=True, kw_only=True):
     """A variant of a denied test that the policy allows."""
 
     example: Example
@@ -31,8 +31,7 @@ class Escape:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(Struct, frozen=True, kw_only=True):
     """What came of an attack on a policy's own denials.
 
     Attributes:

@@ -5,7 +5,8 @@ it decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.model import JudgedCommand, ReasonCode, Verdict
 from execkit_mcp.policy import globs
@@ -17,8 +18,7 @@ from execkit_mcp.policy.rules import matches
 _DENIED_FOR_GOOD = frozenset({ReasonCode.PATH_NEVER, ReasonCode.ENV, ReasonCode.SHELL_STATE, ReasonCode.LIMIT})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
+class Nearest(Struct, frozen=True, kw_only=True):
     """A rule of the same program; ``misses`` says what it would need, most telling first."""
 
     rule: str

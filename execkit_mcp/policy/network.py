@@ -10,7 +10,8 @@ import ipaddress
 import re
 from functools import lru_cache
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
+
 from execkit_mcp.policy import globs
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -20,8 +21,7 @@ _LOCAL_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost",
 _LOCAL = ipaddress.IPv4Address("127.0.0.1")
 
 
-@record
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """One end of a connection; ``port`` is ``""`` if the program chooses."""
 
     host: str
@@ -33,8 +33,7 @@ class Endpoint:
         return f"{host}:{self.port}" if self.port else host
 
 
-@record
-class NetworkPattern:
+class NetworkPattern(Struct, frozen=True):
     """One pattern of a policy."""
 
     source: str

@@ -18,10 +18,10 @@ Longer than most, because places, patterns and their intersection are one idea.
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field
 from functools import lru_cache
 
-from execkit_mcp.model.record import record
+from msgspec import Struct, field
+
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.path_tree import PathTree
 
@@ -37,8 +37,7 @@ _LINKS = {"/var/run": "/run", "/var/lock": "/run/lock", "/etc/mtab": "/proc/self
 _SPECIAL_SPELLING = re.compile(r"//|/\.|/proc|/dev|/var/run|/var/lock|/etc/mtab|/\Z")
 
 
-@record(kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where a word points to.
 
     Attributes:
@@ -61,8 +60,7 @@ class Place:
         return (self.lexical, *self.others)
 
 
-@record
-class PathPattern:
+class PathPattern(Struct, frozen=True):
     """One pattern, home and workspace filled in; ``head`` is what stands before any wildcard."""
 
     source: str
@@ -72,14 +70,13 @@ class PathPattern:
     head: tuple[str, ...]
 
 
-@record
-class PathSet:
+class PathSet(Struct, frozen=True, eq=False):
     """A list of patterns, ready to match."""
 
     patterns: tuple[PathPattern, ...]
-    tree: PathTree = field(compare=False, repr=False)
-    answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict, compare=False, repr=False)
-    by_head: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
+    tree: PathTree
+    answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict)
+    by_head: dict[str, list[int]] = field(default_factory=dict)
 
     def matches(self, path: str) -> bool:
         """Whether some pattern matches the plain ``path``."""

@@ -16,8 +16,10 @@ Longer than most, because the four questions share one reading of the argv.
 from collections.abc import Iterator
 from functools import lru_cache
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
-from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy.compile import CompiledElement
 from execkit_mcp.policy.document import FlagRules
 from execkit_mcp.policy.effects import Placed, absolute, place_effects, uncovered
@@ -36,8 +38,7 @@ _LEVELS = ("none", "process", "namespaces", "container", "vm")
 _FREE = frozenset({"break", "continue"})
 
 
-@record(kw_only=True)
-class Name:
+class Name(Struct, frozen=True, kw_only=True):
     """What a command word names: the bare name it equals (None: none), and every path it may be."""
 
     bare: str | None
@@ -86,8 +87,7 @@ def _opaque(word: str, args: tuple[Arg, ...]) -> Invocation:
     )
 
 
-@record(kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """One argv, read: everything that rules are compared with."""
 
     argv: tuple[Arg, ...]
@@ -99,8 +99,7 @@ class Reading:
     depth: int
 
 
-@record(kw_only=True)
-class Judged:
+class Judged(Struct, frozen=True, kw_only=True):
     """The answer for one argv: the finding, the rule's element that decided, and its effects for show."""
 
     finding: Finding

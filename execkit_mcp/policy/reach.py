@@ -5,7 +5,8 @@ Only what the author wrote is looked at, not the members of a shipped group.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import globs
@@ -19,8 +20,7 @@ from execkit_mcp.policy.shell.builtins import BUILTINS
 _VERY_NEAR = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Idle:
+class Idle(Struct, frozen=True, kw_only=True):
     """One rule element that does nothing: where it stands and why."""
 
     source: str

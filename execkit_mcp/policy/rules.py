@@ -124,7 +124,16 @@ def _moved(invocation: Invocation, cwds: Sequence[str], home: str) -> Sequence[s
     return [_plain(folder) for folder in found]
 
 
-def matches(  # noqa: C901, PLR0911 - one condition after another
+def _args_match(patterns: tuple[str, ...], operands: Sequence[Arg], home: str, *, is_deny: bool) -> bool:
+    """Whether the operands fit; for a refusal one that may fit is enough, and an empty list allows no operand."""
+    if is_deny:
+        return any(_operand_may_fit(operand, patterns, home) for operand in operands)
+    if not operands:
+        return not patterns
+    return all(_operand_fits(operand, patterns, home) for operand in operands)
+
+
+def matches(  # noqa: PLR0911 - one condition after another
     compiled: CompiledElement,
     invocation: Invocation,
     *,
@@ -150,16 +159,8 @@ def matches(  # noqa: C901, PLR0911 - one condition after another
     early = [use for use in invocation.flags if use.is_global]
     if element.global_flags != FlagRules() and not _flags_match(element.global_flags, early):
         return False
-    if element.args is not None:
-        operands = invocation.operands
-        if is_deny:
-            if not any(_operand_may_fit(operand, element.args, home) for operand in operands):
-                return False
-        elif not operands:
-            if element.args:  # an empty list means: no operand at all
-                return False
-        elif not all(_operand_fits(operand, element.args, home) for operand in operands):
-            return False
+    if element.args is not None and not _args_match(element.args, invocation.operands, home, is_deny=is_deny):
+        return False
     if element.cwd is not None:
         folders = compile_paths(element.cwd, home, workspace)
         if not folders.patterns:

@@ -7,7 +7,8 @@ than most modules because it is that one table: split, a reader would have to pu
 
 from collections.abc import Mapping
 
-from execkit_mcp.model.record import replace
+from msgspec.structs import replace
+
 from execkit_mcp.model.shape import (
     Broken,
     Field,

@@ -6,9 +6,10 @@ earlier calls are never known.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
-from execkit_mcp.model.record import record, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from execkit_mcp.policy.shell import tree
 
 MAX_VALUES = 16
@@ -21,8 +22,7 @@ _MOVING = frozenset(
 )
 
 
-@record(kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """Folders (None: unknown), variables with every value they may have, and loop variables over globs."""
 
     cwds: tuple[str, ...] | None
@@ -87,8 +87,7 @@ def fill(word: tree.Word, scope: Scope) -> tree.Word:
     return tree.Word(tuple(parts))
 
 
-@record(kw_only=True)
-class Touched:
+class Touched(Struct, frozen=True, kw_only=True):
     """What a piece of tree may change: variable names, and whether the folder."""
 
     names: frozenset[str]

@@ -5,8 +5,9 @@ One function judges a variable however it is assigned; the dangerous list of ``e
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from execkit_mcp.model import ReasonCode, Verdict
-from execkit_mcp.model.record import replace
 from execkit_mcp.policy.effects import place_word, refused_place
 from execkit_mcp.policy.environment import BASE_FORCE, is_dangerous, is_identifier
 from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest

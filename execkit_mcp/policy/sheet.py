@@ -4,24 +4,22 @@ The classes compare by identity and have no repr: nobody needs it, and each star
 """
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from execkit_mcp.model.record import record
+from msgspec import Struct, field
+
 from execkit_mcp.model.source import Place
 from execkit_mcp.model.verdict import Verdict
 from execkit_mcp.policy.document import Example, PathRules, Rule
 
 
-@record
-class Include:
+class Include(Struct, frozen=True):
     """One entry of ``include`` and where it stands."""
 
     name: str
     place: Place
 
 
-@record(kw_only=True, eq=False)
-class DefaultsPart:
+class DefaultsPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``defaults``."""
 
     decision: Verdict | None = None
@@ -29,8 +27,7 @@ class DefaultsPart:
     unresolved: Verdict | None = None
 
 
-@record(kw_only=True, eq=False)
-class LimitsPart:
+class LimitsPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``limits``."""
 
     time_s: float | None = None
@@ -41,8 +38,7 @@ class LimitsPart:
     background: Verdict | None = None
 
 
-@record(kw_only=True, eq=False)
-class ShellPart:
+class ShellPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``shell``."""
 
     functions: Verdict | None = None
@@ -51,32 +47,28 @@ class ShellPart:
     env_force: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(kw_only=True, eq=False)
-class NetworkPart:
+class NetworkPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``network``."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
-@record(kw_only=True, eq=False)
-class ProgramsPart:
+class ProgramsPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``programs``."""
 
     folders: tuple[str, ...] | None = None
     named: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(kw_only=True, eq=False)
-class HazardsPart:
+class HazardsPart(Struct, frozen=True, kw_only=True, eq=False):
     """The section ``hazards``."""
 
     ask: tuple[str, ...] | None = None
     deny: tuple[str, ...] | None = None
 
 
-@record(kw_only=True, eq=False)
-class WrittenRule:
+class WrittenRule(Struct, frozen=True, kw_only=True, eq=False):
     """A rule with its place; ``has_id`` tells whether the author named it."""
 
     rule: Rule
@@ -84,16 +76,14 @@ class WrittenRule:
     place: Place
 
 
-@record(kw_only=True, eq=False)
-class WrittenExample:
+class WrittenExample(Struct, frozen=True, kw_only=True, eq=False):
     """A test with its place, for the check that its rule exists."""
 
     example: Example
     place: Place
 
 
-@record(kw_only=True, eq=False)
-class Sheet:
+class Sheet(Struct, frozen=True, kw_only=True, eq=False):
     """Everything that one file says."""
 
     name: str

@@ -15,8 +15,10 @@ What an element cannot say: the order of operands. ``cp a b`` covers ``cp b a``.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from execkit_mcp.model import Decision, EffectKind, JudgedCommand, Verdict
 from execkit_mcp.policy import globs
@@ -45,24 +47,21 @@ class CannotSay(Exception):  # an answer, not an error of ours
     """Why no rule says exactly this; the text goes to the operator."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Covered:
+class Covered(Struct, frozen=True, kw_only=True):
     """A text that the suggested rules allow; ``cwd`` as a test names it."""
 
     command: str
     cwd: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class Left(Struct, frozen=True, kw_only=True):
     """A text that is left to a person, and why."""
 
     command: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True, kw_only=True):
     """What ``policy suggest`` says.
 
     Attributes:

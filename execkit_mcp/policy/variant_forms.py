@@ -1,10 +1,9 @@
 """The ways to run one command in other clothes, as two tables of forms; ``variants`` fills them."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """A way to run a text: ``{t}`` is the text, ``{q}`` the text as one quoted word, ``{b}`` in base64, ``{x}`` in hex.
 
     ``is_child``: it runs in a process of its own, so a change of the session is lost, and is no attack.

@@ -9,7 +9,8 @@ same order.
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge import Invocation, interpret, static
@@ -21,8 +22,7 @@ from execkit_mcp.policy.shell.unparsed import HOSTILE_CHARACTER, Unparsed
 from execkit_mcp.policy.variant_forms import AROUND, WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """Another spelling: which kind of trick, and the text."""
 
     kind: str

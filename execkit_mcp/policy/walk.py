@@ -11,8 +11,10 @@ from collections.abc import Sequence as Many
 from itertools import product
 from math import prod
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
-from execkit_mcp.model.record import record, replace
 from execkit_mcp.policy import network
 from execkit_mcp.policy.effects import Placed, path_uncovered, place_word, refused_place
 from execkit_mcp.policy.environment import is_identifier
@@ -55,8 +57,7 @@ _ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _MAX_ALTERNATIVES = 32
 
 
-@record(kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """The scope after success, and after failure."""
 
     ok: Scope

@@ -1,7 +1,8 @@
 """What a shell session's machine can ask for; this module is its output alphabet."""
 
 import signal
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.protocol.completion import Completion
 
@@ -19,60 +20,51 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteScript:
+class WriteScript(Struct, frozen=True, kw_only=True):
     """Send ``data`` to the shell."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalForeground:
+class SignalForeground(Struct, frozen=True, kw_only=True):
     """Signal what runs in the foreground."""
 
     number: signal.Signals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalShell:
+class SignalShell(Struct, frozen=True, kw_only=True):
     """Signal the shell process."""
 
     number: signal.Signals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmTimer:
+class ArmTimer(Struct, frozen=True, kw_only=True):
     """Send TimerFired in ``seconds``; replaces the timer that is armed. None disarms it."""
 
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct, frozen=True, kw_only=True):
     """Find out what the shell is doing, and send ShellProbed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndStrays:
+class EndStrays(Struct, frozen=True, kw_only=True):
     """Kill what the command left, but neither older processes nor the process groups ``spared``."""
 
     spared: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Respawn:
+class Respawn(Struct, frozen=True, kw_only=True):
     """Discard the channel and open another in ``cwd`` (None: where the session began)."""
 
     cwd: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkReady:
+class MarkReady(Struct, frozen=True, kw_only=True):
     """The session can take commands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
+class Finish(Struct, frozen=True, kw_only=True):
     """The command ended."""
 
     completion: Completion

@@ -1,12 +1,11 @@
 """How one command ended, as the shell's side knows it; this module is that noun."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 __all__ = ["Completion"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Struct, frozen=True, kw_only=True):
     """The end of one command.
 
     Attributes:

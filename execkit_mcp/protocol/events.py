@@ -1,6 +1,6 @@
 """What can happen to a shell session; this module is the input alphabet of its machine."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 __all__ = [
     "ChannelLost",
@@ -17,22 +17,19 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Struct, frozen=True, kw_only=True):
     """A channel to a fresh shell stands; ``env_names`` are the variables that it was started with."""
 
     env_names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFailed:
+class OpenFailed(Struct, frozen=True, kw_only=True):
     """A replacement for the shell could not be had."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequested:
+class RunRequested(Struct, frozen=True, kw_only=True):
     """A command is to run; ``stdin_path`` is its input, ``outputs`` a fresh pair of paths."""
 
     command: str
@@ -41,47 +38,40 @@ class RunRequested:
     outputs: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusBytes:
+class StatusBytes(Struct, frozen=True, kw_only=True):
     """Bytes came on the status descriptor."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellStopped:
+class ShellStopped(Struct, frozen=True, kw_only=True):
     """The shell process itself was stopped by a signal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellExited:
+class ShellExited(Struct, frozen=True, kw_only=True):
     """The shell ended: exit status, or -n after signal n."""
 
     code: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellProbed:
+class ShellProbed(Struct, frozen=True, kw_only=True):
     """The answer to a Probe: whether the shell waits for more script, and whether it is inside a command."""
 
     is_waiting: bool
     is_inside: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelLost:
+class ChannelLost(Struct, frozen=True, kw_only=True):
     """The way to the shell is gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterruptRequested:
+class InterruptRequested(Struct, frozen=True, kw_only=True):
     """The running command must end; ``reason`` is ``timeout`` or ``cancelled``."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimerFired:
+class TimerFired(Struct, frozen=True, kw_only=True):
     """The timer that was armed last ran out."""
 
 

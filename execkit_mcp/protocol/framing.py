@@ -8,7 +8,8 @@ can.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 __all__ = ["NONCE_BYTES", "Record", "RecordParser"]
 
@@ -17,8 +18,7 @@ _MAX_BUFFER = 16 << 20
 _HEAD = re.compile(rb"\x1e([0-9a-f]{%d})([A-Z])\0" % (2 * NONCE_BYTES))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """One record: whose it is, what it is, what it says."""
 
     nonce: str

@@ -6,13 +6,13 @@ not.
 """
 
 import signal
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 __all__ = ["LADDER", "Rung"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class Rung(Struct, frozen=True, kw_only=True):
     """Send ``number`` (to the shell itself if ``is_for_shell``), then wait ``grace_s``."""
 
     number: signal.Signals

@@ -9,14 +9,14 @@ import binascii
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
+
+from msgspec import Struct
 
 _MIN_CORE = 6  # characters of a base64 core below which it means nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """One row: its name, how a value looks in it, and the recipe that a person would use to get it."""
 
     name: str

@@ -19,10 +19,10 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import ahocorasick_rs
+from msgspec import Struct
 
 from execkit_mcp.redaction.encodings import encodings_of
 from execkit_mcp.redaction.sight import View, kept_positions, lower, position_from_end, squeeze, view_of
@@ -41,12 +41,14 @@ _SURE_CHARS = 4  # a line that ends in fewer characters of a value is joined to 
 _FOLD_WIDTHS = frozenset({8, 16, 20, 32, 40, 48, 50, 60, 64, 70, 72, 75, 76, 78, 79, 80, 100, 120, 128})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownValue:
+class KnownValue(Struct, frozen=True, kw_only=True):
     """A secret and where it came from; its repr shows only the name."""
 
     name: str
-    value: str = field(repr=False)
+    value: str
+
+    def __repr__(self) -> str:
+        return f"KnownValue(name={self.name!r})"
 
 
 class _Pattern(NamedTuple):

@@ -5,7 +5,8 @@ there, within the line. No expression is ever searched for along a whole line, s
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.redaction.span import Span
 
@@ -14,8 +15,7 @@ Look = Callable[[str, int, int, int], Iterable[Span]]
 ``end``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """Lower-case ``keywords`` and what to do where one of them stands.
 
     ``is_wide``: takes a whole value, so there is nothing more for wide rules to find inside what one of

@@ -9,7 +9,8 @@ import hashlib
 import re
 import string
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -26,8 +27,7 @@ URLSAFE = ALNUM + "-_"
 BECH32 = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """``count`` characters of ``alphabet``, to be chosen when an example is assembled."""
 
     alphabet: str
@@ -55,8 +55,7 @@ def assemble(recipe: tuple[str | Fill, ...], seed: str = "") -> str:
     return "".join(out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenShape:
+class TokenShape(Struct, frozen=True, kw_only=True):
     """One vendor's token.
 
     Attributes:

@@ -7,7 +7,8 @@ folding, spacing and quoting insert is gone from it.
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _ESCAPE = re.compile(
     "(?:\x1b\\[|[\x9b\udc9b])[0-?]{0,64}[ -/]{0,8}[@-~]"
@@ -24,8 +25,7 @@ _KEPT = re.compile(f"[^{re.escape(SQUEEZED_OUT)}]")
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """``text`` is the original without escape sequences; ``low`` the same in lower case."""
 
     text: str

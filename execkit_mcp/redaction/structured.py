@@ -8,8 +8,9 @@ takes the value in whatever quoting it stands. Only the value is replaced. Names
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -24,8 +25,7 @@ class _Trust(Enum):
     HINT = "hint"  # the name must stand alone, the value must be of some length
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameRow:
+class NameRow(Struct, frozen=True, kw_only=True):
     """Words that make a name sensitive, the kind they give to the value, and an example of such a line."""
 
     kind: str

@@ -7,7 +7,8 @@ that it holds many (cookies).
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -18,8 +19,7 @@ _WORD = r"(?P<secret>[^\s\"'`,;\\<>]{3,4000})"
 _OPTION_VALUE = r"(?:\"(?P<double>[^\"\n]{1,400})\"|'(?P<single>[^'\n]{1,400})'|(?P<bare>[^\s\"'`;|&<>]{1,400}))"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceRow:
+class PlaceRow(Struct, frozen=True, kw_only=True):
     """A place where a secret stands.
 
     Attributes:

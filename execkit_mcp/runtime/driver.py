@@ -487,7 +487,7 @@ class Driver:
 
 
 def _with(completion: Completion, folder: str | None, new: frozenset[int]) -> Completion:
-    values = {name: getattr(completion, name) for name in Completion.__slots__}
+    values = {name: getattr(completion, name) for name in Completion.__struct_fields__}
     values["cwd"] = folder or completion.cwd
     values["background_pids"] = tuple(sorted(new))
     return Completion(**values)

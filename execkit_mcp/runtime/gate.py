@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from execkit_mcp.approvals.approval import Approval, Channel, State
 from execkit_mcp.approvals.display import describe

@@ -5,9 +5,10 @@ day; and, when its session is closed, output that lies on disk. Counts are remem
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from execkit_mcp.errors import ExecExpired, ExecNotFound
 from execkit_mcp.model import Clock
@@ -16,8 +17,7 @@ from execkit_mcp.runtime.exec import Exec
 _WALK_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerLimits:
+class LedgerLimits(Struct, frozen=True, kw_only=True):
     """How much is kept.
 
     Attributes:

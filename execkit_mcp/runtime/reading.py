@@ -1,8 +1,9 @@
 """Reading an exec's output after the fact, and typing into one that runs."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from execkit_mcp.errors import Blocked, CommandInvalid
 from execkit_mcp.output.pattern import LinePattern
@@ -13,8 +14,7 @@ Stream = Literal["stdout", "stderr", "screen"]
 MAX_MATCHED_CHARS: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRequest:
+class ReadRequest(Struct, frozen=True, kw_only=True):
     """One call of ``shell_read``; ``offset`` counts bytes of the redacted UTF-8 text."""
 
     exec_id: str
@@ -27,8 +27,7 @@ class ReadRequest:
     max_output: int = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendRequest:
+class SendRequest(Struct, frozen=True, kw_only=True):
     """One call of ``shell_send``."""
 
     exec_id: str
@@ -41,8 +40,7 @@ class SendRequest:
     rows: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """A piece of an exec's output and how the exec stands."""
 
     exec_id: str

@@ -1,6 +1,7 @@
 """What is asked of the runtime: one command, and who asks for it."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from execkit_mcp.errors import CommandInvalid, CommandTooLarge
 
@@ -9,8 +10,7 @@ DEFAULT_SESSION = "main"
 DEFAULT_TARGET = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True, kw_only=True):
     """One call of ``shell_run``.
 
     Attributes:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.errors import ExecKitError, SessionBusy, SessionClosed
 from execkit_mcp.model import Clock, Decision, Entropy, Fence
@@ -18,8 +19,7 @@ SCREEN_LIMIT_BYTES = 262_144
 INTERRUPTED_WAIT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
+class SessionFacts(Struct, frozen=True, kw_only=True):
     """What does not change while a session is open.
 
     Attributes:

@@ -16,13 +16,13 @@ import stat
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
+from msgspec import Struct
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 
@@ -61,8 +61,7 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
         return line if is_whole else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """What becomes of a line that is no message: an error for its sender, or in place of the answer that it was."""
 
     error: types.JSONRPCError

@@ -2,9 +2,10 @@
 
 import signal
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 __all__ = ["Capability", "Channel", "FreshOutputs", "Role", "ShellPlan", "ShellReport", "Transport"]
 
@@ -29,8 +30,7 @@ class Capability(StrEnum):
     PROCESS_TREE = "process_tree"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellPlan:
+class ShellPlan(Struct, frozen=True, kw_only=True):
     """The shell to start: a whole environment (nothing is added), the folder, the size of the terminal."""
 
     env: Mapping[str, str]
@@ -39,16 +39,14 @@ class ShellPlan:
     rows: int = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellReport:
+class ShellReport(Struct, frozen=True, kw_only=True):
     """What became of the shell: ``stopped``, ``exited`` (``code``; -n after signal n) or ``lost``."""
 
     kind: str
     code: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreshOutputs:
+class FreshOutputs(Struct, frozen=True, kw_only=True):
     """A second pair of output pipes: our read ends, and the paths where the shell opens the write ends."""
 
     stdout_fd: int

@@ -1,9 +1,9 @@
 import unicodedata
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from execkit_mcp.approvals import Approval, ApprovalRequest, State, Stdin, describe, visible
 from execkit_mcp.approvals.display import describe_request, summary

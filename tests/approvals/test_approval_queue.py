@@ -1,7 +1,7 @@
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from execkit_mcp.approvals import Answer, AnswerKind, ApprovalQueue, ApprovalRequest, Channel, State
 from execkit_mcp.approvals.queue import MAX_PENDING_EACH

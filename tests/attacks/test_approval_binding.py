@@ -3,9 +3,9 @@
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from execkit_mcp.approvals import ApprovalQueue, ApprovalRequest, Channel, State, Stdin
 from execkit_mcp.errors import ApprovalDenied, ApprovalExpired, StorageUnavailable

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from execkit_mcp.output import OutputChain, view
 from execkit_mcp.output.budget import MARKER_START
@@ -20,8 +21,7 @@ from execkit_mcp.redaction import Redactor
 BUDGETS = (4_000, 20_000)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Log:
+class Log(Struct, frozen=True, kw_only=True):
     """Output of a command, and what matters in it."""
 
     name: str

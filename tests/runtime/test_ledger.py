@@ -1,6 +1,5 @@
-import dataclasses
-
 import pytest
+from msgspec import structs
 
 from execkit_mcp.errors import ExecExpired, ExecNotFound
 from execkit_mcp.model import Decision, PolicyRef, ReasonCode, Verdict
@@ -22,7 +21,7 @@ class World:
     def __init__(self, folder, **limits):
         self.spill = SpillFolder(folder)
         self.clock = FakeClock()
-        self.ledger = Ledger(self.clock, dataclasses.replace(LedgerLimits(), **limits))
+        self.ledger = Ledger(self.clock, structs.replace(LedgerLimits(), **limits))
         self.count = 0
 
     def run(self, size, *, session="main", owner="me", ends=True):

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from execkit_mcp.model import EffectKind, Severity
-from execkit_mcp.model.record import record
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.findings import Act
 
@@ -24,8 +25,7 @@ def expression(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@record(kw_only=True)
-class Scene:
+class Scene(Struct, frozen=True, kw_only=True):
     """What hazards look at: every program of the text, every path that is written, and the text itself."""
 
     acts: tuple[Act, ...]
@@ -33,8 +33,7 @@ class Scene:
     text: str
 
 
-@record(kw_only=True, eq=False)
-class Shape:
+class Shape(Struct, frozen=True, kw_only=True, eq=False):
     """What a dangerous argv looks like; every condition that is given must hold.
 
     Attributes:
@@ -114,8 +113,7 @@ def _has_flag(act: Act, wanted: str) -> bool:
 Finder: TypeAlias = Callable[[Scene], bool]
 
 
-@record(kw_only=True, eq=False)
-class Hazard:
+class Hazard(Struct, frozen=True, kw_only=True, eq=False):
     """One row: a stable id, how bad, why, what it looks like, an example and one that looks alike and is harmless.
 
     Attributes:

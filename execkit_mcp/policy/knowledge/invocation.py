@@ -1,11 +1,11 @@
 """What an argv turns out to be once a program's knowledge has read it: flags, operands, effects, inner commands."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
+from msgspec import Struct, field
+
 from execkit_mcp.model import EffectKind, ReasonCode
-from execkit_mcp.model.record import record
 
 
 class ArgKind(StrEnum):
@@ -16,8 +16,7 @@ class ArgKind(StrEnum):
     DYNAMIC = "dynamic"
 
 
-@record
-class Arg:
+class Arg(Struct, frozen=True):
     """One word of an argv, as the policy sees it.
 
     Attributes:
@@ -55,8 +54,7 @@ def static(text: str) -> Arg:
     return Arg(ArgKind.STATIC, text, text)
 
 
-@record(kw_only=True)
-class FlagUse:
+class FlagUse(Struct, frozen=True, kw_only=True):
     """One occurrence of a flag, clusters, attached values and unique long prefixes already taken apart.
 
     Attributes:
@@ -73,8 +71,7 @@ class FlagUse:
     is_known: bool = True
 
 
-@record(kw_only=True)
-class ArgEffect:
+class ArgEffect(Struct, frozen=True, kw_only=True):
     """An effect with the word that causes it.
 
     Attributes:
@@ -91,8 +88,7 @@ class ArgEffect:
     is_recursive: bool = False
 
 
-@record(kw_only=True)
-class Inner:
+class Inner(Struct, frozen=True, kw_only=True):
     """A command that the program would run: judged again.
 
     Exactly one of ``argv`` and ``script`` is set.
@@ -117,16 +113,14 @@ class Inner:
     via: str = ""
 
 
-@record(kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """Why an argv cannot be fully understood: UNKNOWN_FLAG, DYNAMIC_WORD, UNKNOWN_PROGRAM or WRAPPER."""
 
     code: ReasonCode
     message: str
 
 
-@record(kw_only=True)
-class Invocation:
+class Invocation(Struct, frozen=True, kw_only=True):
     """An argv, understood.
 
     Attributes:

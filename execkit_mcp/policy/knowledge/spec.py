@@ -36,11 +36,10 @@ everything below.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from execkit_mcp.model.record import record
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from execkit_mcp.policy.knowledge.reading import Reading
@@ -49,8 +48,7 @@ MARKS = frozenset("-rfRwodnuNUxcsp?@A")
 _TOKEN = re.compile(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
 
 
-@record
-class Flag:
+class Flag(Struct, frozen=True):
     """One flag: spellings, whether it takes a value (``""``, ``"="`` or ``"=?"``), marks, mode, recursion."""
 
     names: tuple[str, ...]
@@ -65,8 +63,7 @@ class Flag:
         return not self.marks or self.marks == "-"
 
 
-@record
-class Roles:
+class Roles(Struct, frozen=True):
     """Marks of the operands: first, middle (None: no more), last; and the program's own."""
 
     first: tuple[str, ...] = ()
@@ -75,8 +72,7 @@ class Roles:
     always: str = ""
 
 
-@record(kw_only=True)
-class Grammar:
+class Grammar(Struct, frozen=True, kw_only=True):
     """What a program or subcommand takes and does.
 
     Attributes:
@@ -101,8 +97,7 @@ class Grammar:
     after: "Callable[[Reading], None] | None" = None
 
 
-@record(kw_only=True)
-class Program(Grammar):
+class Program(Grammar, frozen=True, kw_only=True):
     """A program, or several that take the same words.
 
     Attributes:
@@ -193,8 +188,7 @@ def roles_of(text: str) -> Roles:
     return Roles(tuple(first), middle, tuple(last), always.strip())
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """A subcommand, its children, and its flags once they are first asked for."""
 
     grammar: Grammar | None = None

@@ -5,14 +5,15 @@ body ``x\\n`` is ``cat <<< x``. The canonical text thereby never holds a here-do
 of those inside substitutions.
 """
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from execkit_mcp.policy.shell.braces import Mark, RawWord
 from execkit_mcp.policy.shell.quoting import literal
 from execkit_mcp.policy.shell.tree import Glob, Literal, Part, Redirect, Tilde, Word
 
 
-@record
-class HereDocument:
+class HereDocument(Struct, frozen=True):
     """A here-document whose body has not been read yet."""
 
     redirect: Redirect
@@ -23,8 +24,8 @@ class HereDocument:
 
     def complete(self, operator: str, target: Word) -> None:
         """Fill in the redirect: it stands in the tree already, and nobody has seen the tree yet."""
-        object.__setattr__(self.redirect, "operator", operator)
-        object.__setattr__(self.redirect, "target", target)
+        force_setattr(self.redirect, "operator", operator)
+        force_setattr(self.redirect, "target", target)
 
 
 def delimiter(raw: RawWord | None, written: str) -> str | None:

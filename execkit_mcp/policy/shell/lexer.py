@@ -7,8 +7,9 @@ cursor that shares the budget and reports errors where they began.
 """
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn
+
+from msgspec import Struct
 
 from execkit_mcp.policy.shell.unparsed import Unparsed, line_and_column
 
@@ -24,8 +25,7 @@ _KEYWORD = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """What is left of the limits, shared by all cursors of one text."""
 
     max_commands: int

@@ -10,7 +10,8 @@ Over 400 lines, because the rules of one grammar are read best side by side.
 import re
 from typing import NoReturn
 
-from execkit_mcp.model.record import replace
+from msgspec.structs import replace
+
 from execkit_mcp.policy.shell.builtins import DECLARATION_BUILTINS
 from execkit_mcp.policy.shell.conditions import ConditionReader
 from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, delimiter, without_last_newline

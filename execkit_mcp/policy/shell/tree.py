@@ -7,17 +7,15 @@ Invariants:
       parser rewrites each into a plainer form (``a|&b`` is ``a 2>&1 | b``; a here-document is a here-string).
 """
 
-from dataclasses import field
 from typing import Literal as Choice
 from typing import TypeAlias
 
-from execkit_mcp.model.record import record
+from msgspec import Struct
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@record
-class Literal:
+class Literal(Struct, frozen=True):
     """Characters that stand for themselves.
 
     ``quoted`` says how they are written, and is a function of the text (``quoting.literal``); adjacent ones are one.
@@ -27,22 +25,19 @@ class Literal:
     quoted: bool = False
 
 
-@record
-class Glob:
+class Glob(Struct, frozen=True):
     """An unquoted pathname pattern: ``*``, ``?`` or a bracket expression as written."""
 
     text: str
 
 
-@record
-class Tilde:
+class Tilde(Struct, frozen=True):
     """A leading unquoted ``~`` (home) or ``~user``; ``user`` is empty for one's own home."""
 
     user: str = ""
 
 
-@record
-class Parameter:
+class Parameter(Struct, frozen=True):
     """``$name`` or ``${name…}``: ``operator`` is ``""``, ``length`` or as written (``:-``, ``%%``, ``//``, ``:`` …).
 
     ``argument`` is what follows the operator (for ``:`` the constant ``offset`` or ``offset:length``), ``replacement``
@@ -56,24 +51,21 @@ class Parameter:
     replacement: "Word | None" = None
 
 
-@record
-class Substitution:
+class Substitution(Struct, frozen=True):
     """``$(…)`` or backquotes."""
 
     body: "Sequence"
     quoted: bool = False
 
 
-@record
-class ProcessSubstitution:
+class ProcessSubstitution(Struct, frozen=True):
     """``<(…)`` or ``>(…)``."""
 
     direction: Choice["<", ">"]
     body: "Sequence"
 
 
-@record
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """``$((…))`` over constants only, as canonical text."""
 
     text: str
@@ -83,8 +75,7 @@ class Arithmetic:
 Part: TypeAlias = Literal | Glob | Tilde | Parameter | Substitution | ProcessSubstitution | Arithmetic
 
 
-@record
-class Word:
+class Word(Struct, frozen=True):
     """One word; an empty tuple of parts is the empty string ``''``."""
 
     parts: tuple[Part, ...]
@@ -93,8 +84,7 @@ class Word:
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@record
-class Assignment:
+class Assignment(Struct, frozen=True):
     """``name=value`` (``operator`` ``=`` or ``+=``)."""
 
     name: str
@@ -102,8 +92,7 @@ class Assignment:
     operator: Choice["=", "+="] = "="
 
 
-@record
-class Redirect:
+class Redirect(Struct, frozen=True):
     """A redirect. ``descriptor`` None is the operator's default.
 
     ``operator`` is one of ``< > >> >| <> <<< <& >&``; for ``<&`` and ``>&`` the target is digits, or ``-`` to close.
@@ -114,8 +103,7 @@ class Redirect:
     descriptor: int | None = None
 
 
-@record
-class Simple:
+class Simple(Struct, frozen=True):
     """Assignments, words and redirects; at least one of them is there."""
 
     assignments: tuple[Assignment, ...]
@@ -123,8 +111,7 @@ class Simple:
     redirects: tuple[Redirect, ...]
 
 
-@record
-class Pipeline:
+class Pipeline(Struct, frozen=True):
     """One or more commands joined by ``|``; ``timed`` and ``negated`` are the keywords before them."""
 
     commands: tuple["Command", ...]
@@ -132,47 +119,41 @@ class Pipeline:
     timed: bool = False
 
 
-@record
-class AndOr:
+class AndOr(Struct, frozen=True):
     """``first && b || c``: left to right, equal precedence."""
 
     first: Pipeline
     rest: tuple[tuple[Choice["&&", "||"], Pipeline], ...] = ()
 
 
-@record
-class Item:
+class Item(Struct, frozen=True):
     """One member of a sequence; ``is_background`` if it ends in ``&``."""
 
     command: AndOr
     is_background: bool = False
 
 
-@record
-class Sequence:
+class Sequence(Struct, frozen=True):
     """Commands one after another; may be empty only for a whole text."""
 
     items: tuple[Item, ...]
 
 
-@record
-class Subshell:
+class Subshell(Struct, frozen=True):
     """``( … )``."""
 
     body: Sequence
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class Group:
+class Group(Struct, frozen=True):
     """``{ …; }``."""
 
     body: Sequence
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class If:
+class If(Struct, frozen=True):
     """``branches`` are (condition, then) pairs: ``if`` and each ``elif``."""
 
     branches: tuple[tuple[Sequence, Sequence], ...]
@@ -180,8 +161,7 @@ class If:
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class Loop:
+class Loop(Struct, frozen=True):
     """``while`` or ``until``."""
 
     keyword: Choice["while", "until"]
@@ -190,8 +170,7 @@ class Loop:
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class For:
+class For(Struct, frozen=True):
     """``for name in words; do …; done``."""
 
     name: str
@@ -200,16 +179,14 @@ class For:
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class CaseClause:
+class CaseClause(Struct, frozen=True):
     """``(pattern | pattern) body ;;``; an empty body stands for ``:``."""
 
     patterns: tuple[Word, ...]
     body: Sequence
 
 
-@record
-class Case:
+class Case(Struct, frozen=True):
     """``case subject in … esac``."""
 
     subject: Word
@@ -217,16 +194,14 @@ class Case:
     redirects: tuple[Redirect, ...] = ()
 
 
-@record
-class Unary:
+class Unary(Struct, frozen=True):
     """``[[ -f word ]]`` and its kin; a bare word is ``-n word``."""
 
     operator: str
     operand: Word
 
 
-@record
-class Binary:
+class Binary(Struct, frozen=True):
     """``[[ left op right ]]``; never an arithmetic comparison of anything but constants (those execute)."""
 
     operator: str
@@ -234,15 +209,13 @@ class Binary:
     right: Word
 
 
-@record
-class Not:
+class Not(Struct, frozen=True):
     """``! expression``."""
 
     operand: "Condition"
 
 
-@record
-class Both:
+class Both(Struct, frozen=True):
     """``left && right``, ``left || right`` inside ``[[ ]]``; rendered in parentheses where precedence needs them."""
 
     operator: Choice["&&", "||"]
@@ -253,8 +226,7 @@ class Both:
 Condition: TypeAlias = Unary | Binary | Not | Both
 
 
-@record
-class Test:
+class Test(Struct, frozen=True):
     """``[[ … ]]``."""
 
     condition: Condition
@@ -264,9 +236,14 @@ class Test:
 Command: TypeAlias = Simple | Subshell | Group | If | Loop | For | Case | Test
 
 
-@record
-class Script:
+class Script(Struct, frozen=True):
     """A whole judged text. ``command_count`` counts every simple command, substitutions included."""
 
     body: Sequence
-    command_count: int = field(default=0, compare=False)
+    command_count: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Script) and self.body == other.body
+
+    def __hash__(self) -> int:
+        return hash(self.body)

@@ -11,7 +11,8 @@ trap finds a way out even from inside the ``eval``.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from execkit_mcp.protocol.framing import Record
 
@@ -142,8 +143,7 @@ def repair(nonce: str) -> bytes:
     ).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """The state of a shell, as its own builtins wrote it."""
 
     cwd: str
@@ -159,10 +159,10 @@ class Snapshot:
     @classmethod
     def from_record(cls, record: Record) -> "Snapshot | None":
         """None if the record is not whole."""
-        if len(record.fields) != len(cls.__slots__):
+        if len(record.fields) != len(cls.__struct_fields__):
             return None
         texts = [field.decode("utf-8", "surrogateescape") for field in record.fields]
-        return cls(**dict(zip(cls.__slots__, texts, strict=True)))
+        return cls(**dict(zip(cls.__struct_fields__, texts, strict=True)))
 
     @property
     def user_exit_trap(self) -> str | None:

@@ -1,24 +1,22 @@
 """What a tool is: a name, two models, hints, and one coroutine over the kit."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
+from msgspec import Struct, field
 
 from execkit_mcp.kit import ExecKit
 from execkit_mcp.server.wire import Arguments, Result, input_schema, output_schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(Struct, frozen=True, kw_only=True):
     """Who calls: the identity that sessions, execs and approvals belong to."""
 
     requester: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """A tool's answer, complete in both forms.
 
     Attributes:
@@ -42,8 +40,7 @@ class Reply:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True, kw_only=True):
     """One row of the tool table."""
 
     name: str

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from execkit_mcp.model.record import replace
+from msgspec.structs import replace
+
 from execkit_mcp.policy.knowledge import interpret, static
 from execkit_mcp.policy.knowledge.catalogue import PROGRAMS
 from execkit_mcp.policy.knowledge.opaque import read_marked
