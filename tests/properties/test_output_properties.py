@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a pattern or a row stands in one piece
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,6 +104,19 @@ def test_kept_and_omitted_of_a_digest_always_add_up(text, limit, budget):
         retained.append(text[at : at + 777])
     assert_adds_up(text, retained, budget)
     assert view(retained, budget) == view(retained, budget)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LOGS, st.sampled_from([500, 3000, 1 << 20]), st.integers(900, 6000), st.integers(1, 4000), st.integers(1, 40))
+def test_kept_and_omitted_add_up_when_only_the_ends_are_analysed(text, limit, budget, size, lines):
+    retained = RetainedText(limit_bytes=limit)
+    for at in range(0, len(text), 777):
+        retained.append(text[at : at + 777])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_BYTES", size)
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_LINES", lines)
+        assert_adds_up(text, retained, budget)
+        assert_adds_up(text + "pending é", retained.with_pending("pending é"), budget)
 
 
 @settings(max_examples=200, deadline=None)
