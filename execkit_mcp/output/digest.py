@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import Final
 
+from execkit_mcp.output.characters import pieces_of
 from execkit_mcp.output.shapes import repeats, shapes_of
 from execkit_mcp.output.signs import block_at, error_hits, opening_hits, warning_hits
 
@@ -30,7 +31,6 @@ _ERRORS_SHARE: Final = 0.8
 _WARNINGS_SHARE: Final = 0.1
 _RARE_SHARE: Final = 0.15
 _RARE_LINES: Final = 0.05  # of all lines; more, and being rare means nothing
-_LONGEST_CHARACTER: Final = 4
 _AGAIN_SHARE: Final = 0.3
 _MAX_MISSES: Final = 200
 _FIRST_LINES, _LAST_LINES = 5, 10  # shown even of a streak
@@ -100,8 +100,8 @@ def _cut(data: bytes, base: int, line: int, piece_bytes: int) -> tuple[list[byte
     texts = data.splitlines(keepends=True) if b"\r" not in data else _lines(data)
     numbers = list(range(line, line + len(texts)))
     if texts and max(map(len, texts)) > piece_bytes:
-        pieces = [(piece, number) for text, number in zip(texts, numbers, strict=True)
-                  for piece in _pieces(text, piece_bytes)]  # fmt: skip
+        pieces = [(text[at:end], number) for text, number in zip(texts, numbers, strict=True)
+                  for at, end in pieces_of(text, 0, piece_bytes)]  # fmt: skip
         texts, numbers = [piece for piece, _ in pieces], [number for _, number in pieces]
     starts = list(accumulate(map(len, texts), initial=base))[:-1]
     return texts, starts, numbers
@@ -111,17 +111,6 @@ def _lines(data: bytes) -> list[bytes]:
     lines = [line + b"\n" for line in data.split(b"\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
-
-
-def _pieces(text: bytes, size: int) -> Iterator[bytes]:
-    size = max(size, _LONGEST_CHARACTER)
-    at = 0
-    while at < len(text):
-        end = min(at + size, len(text))
-        while at < end < len(text) and text[end] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
-            end -= 1
-        yield text[at:end]
-        at = end
 
 
 def _shapes(data: bytes, numbers: Sequence[int], first: int) -> list[bytes]:

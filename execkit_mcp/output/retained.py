@@ -14,6 +14,13 @@ from msgspec import Struct
 
 from execkit_mcp.errors import StorageUnavailable
 from execkit_mcp.output.byte_store import ByteStore, MemoryStore
+from execkit_mcp.output.characters import (
+    border_after,
+    border_before,
+    is_inside_character,
+    pieces_of,
+    whole_characters,
+)
 from execkit_mcp.output.pattern import LinePattern
 
 DEFAULT_LIMIT_BYTES = 4 << 20
@@ -21,8 +28,6 @@ _BLOCK_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 18
 _LONGEST_LINE = 1 << 20
 _FALLBACK_BYTES = 1 << 17
-_CONTINUATION = 0x80
-_CONTINUATION_MASK = 0xC0
 
 
 class Slice(Struct, frozen=True, kw_only=True):
@@ -178,7 +183,7 @@ class RetainedText:
         """Put ``data`` into the store; ``total_bytes`` does not count it yet."""
         if self._open:
             room = self._head_limit - self._head_bytes
-            cut = _border_before(data, room) if len(data) > room else len(data)
+            cut = border_before(data, room) if len(data) > room else len(data)
             self._store.write(self._head_bytes, data[:cut])
             self._head_bytes += cut
             if cut == len(data):
@@ -193,14 +198,14 @@ class RetainedText:
     def _keep_tail(self, data: bytes, offset: int) -> None:
         skipped = 0
         if len(data) > self._tail_limit:
-            skipped = _border_after(data, len(data) - self._tail_limit)
+            skipped = border_after(data, len(data) - self._tail_limit)
             self._blocks.clear()
             self._tail_bytes = 0
         size = max(1, min(_BLOCK_BYTES, self._tail_limit // 8))
         while self._tail_bytes + len(data) - skipped > self._tail_limit:
             self._tail_bytes -= self._blocks.popleft()[0]
         self._write_ring(offset + skipped, data[skipped:])
-        for at, end in _blocks_of(data, skipped, size):  # not before it is written: a failed write changes nothing
+        for at, end in pieces_of(data, skipped, size):  # not before it is written: a failed write changes nothing
             newlines = data.count(b"\n", at, end)
             if self._blocks and self._blocks[-1][0] + end - at <= size:
                 last = self._blocks.pop()
@@ -225,10 +230,10 @@ class RetainedText:
         self._head_bytes = min(self._head_bytes, total)
         try:
             head = self._bytes(0, min(self._head_bytes, half))
-            head = _whole_characters(head)
+            head = whole_characters(head)
             first = len(head) if self.dropped_bytes == 0 else self.tail_offset
             tail = self._bytes(max(first, total - half), total)
-            tail = tail[_border_after(tail, 0) :]
+            tail = tail[border_after(tail, 0) :]
         except StorageUnavailable:
             head = tail = b""
         self.trouble = trouble
@@ -274,7 +279,7 @@ class RetainedText:
         end = min(offset + 4 * max_chars, self._head_bytes if is_in_head else self.total_bytes)
         data = self._bytes(start, end)
         lead = offset - start
-        while lead and lead < len(data) and _is_inside(data[lead]):
+        while lead and lead < len(data) and is_inside_character(data[lead]):
             lead -= 1
             offset -= 1
         text = data[lead:].decode("utf-8", "ignore")[:max_chars]
@@ -296,10 +301,10 @@ class RetainedText:
         if self.dropped_bytes == 0 and self.total_bytes <= 2 * size:
             return self._bytes(0, self.total_bytes), b"", None
         end = min(size, self._head_bytes if self.dropped_bytes else self.total_bytes)
-        head = _whole_characters(self._bytes(0, end))
+        head = whole_characters(self._bytes(0, end))
         start = max(self.tail_offset if self.dropped_bytes else len(head), self.total_bytes - size)
         tail = self._bytes(start, self.total_bytes)
-        lead = _border_after(tail, 0)
+        lead = border_after(tail, 0)
         return head, tail[lead:], self.lines_before(start + lead)
 
     def tail(self, lines: int, max_chars: int = 20_000) -> Slice:
@@ -371,42 +376,8 @@ class RetainedText:
                 yield from enumerate((line.decode("utf-8", "replace") for line in whole), number)
                 number += len(whole)
                 if len(rest) > _LONGEST_LINE:
-                    whole_part = _whole_characters(rest)
+                    whole_part = whole_characters(rest)
                     yield number, whole_part.decode("utf-8", "replace")
                     rest = rest[len(whole_part) :]
             if rest:
                 yield number, rest.decode("utf-8", "replace")
-
-
-def _blocks_of(data: bytes, start: int, size: int) -> Iterator[tuple[int, int]]:
-    """Borders of pieces of about ``size`` bytes of ``data`` from ``start`` on, none inside a character."""
-    while start < len(data):
-        end = _border_after(data, min(start + size, len(data)))
-        yield start, end
-        start = end
-
-
-def _whole_characters(data: bytes) -> bytes:
-    """``data`` without the beginning of a character at its end."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte & _CONTINUATION_MASK != _CONTINUATION:
-            length = 1 if byte < _CONTINUATION else 2 + (byte >= 0xE0) + (byte >= 0xF0)  # noqa: PLR2004 - UTF-8 leads
-            return data[:-back] if length > back else data
-    return data
-
-
-def _is_inside(byte: int) -> bool:
-    return byte & _CONTINUATION_MASK == _CONTINUATION
-
-
-def _border_before(data: bytes, position: int) -> int:
-    while 0 < position < len(data) and _is_inside(data[position]):
-        position -= 1
-    return max(0, position)
-
-
-def _border_after(data: bytes, position: int) -> int:
-    while position < len(data) and _is_inside(data[position]):
-        position += 1
-    return position

@@ -10,7 +10,7 @@ from execkit_mcp.model import ExecResult, Status
 def _counts(result: ExecResult) -> list[str]:
     return [
         f"{name}: {count.omitted_bytes} of {count.total_bytes} bytes, {count.omitted_lines} of {count.total_lines}"
-        f" lines left out; shell_read(exec_id={result.exec_id!r}, stream={name!r}) reads them"
+        f" lines left out; shell_read(exec_id={result.exec_id!r}, stream={name!r}) reads them by offset, tail or grep"
         for name, count in result.truncated.items()
     ]
 

@@ -24,7 +24,7 @@ from execkit_mcp.storage.folder import create_private_file, open_private_folder
 
 __all__ = ["WINDOW_BYTES", "SpillFile", "SpillFolder"]
 
-WINDOW_BYTES = 1 << 16
+WINDOW_BYTES = 1 << 17
 _PREFIX = "server-"
 _LOCK = ".lock"
 

@@ -1,6 +1,7 @@
 """`make bench`: figures side by side in one run, so that the machine's noise falls on all of them alike."""
 
 import asyncio
+import codecs
 import json
 import os
 import statistics
@@ -129,6 +130,42 @@ def redaction() -> None:
         print(f"output chain, log lines, {name}: {len(data) / took / 1e6:.0f} MB/s")
 
 
+def retention(folder: Path) -> None:
+    """100 MB into the ledger, in memory and on disk, against `cat` into a pipe that is decoded."""
+    from execkit_mcp.output import RetainedText
+    from execkit_mcp.storage.spill import SpillFolder
+
+    line = "2026-11-21T10:00:00Z INFO worker-3 request path=/api/v1/items status=200 bytes=5123 took=12ms\n"
+    text = (line * (2 * (1 << 18) // len(line)))[: 1 << 18]
+    rounds = 100_000_000 // len(text)
+    source = folder / "source.txt"
+    source.write_text(text * rounds)
+    spill = SpillFolder(folder)
+    for turn in range(2):  # the first turn warms the page cache
+        start = time.perf_counter()
+        with subprocess.Popen(["cat", str(source)], stdout=subprocess.PIPE) as cat:
+            assert cat.stdout is not None
+            decode = codecs.getincrementaldecoder("utf-8")().decode
+            while data := cat.stdout.read1(1 << 18):
+                decode(data)
+        plain = time.perf_counter() - start
+        for name, limit, store in (
+            ("memory, 1 MiB kept", 1 << 20, None),
+            ("disk, 1 MiB kept", 1 << 20, spill.store(f"a{turn}")),
+            ("disk, all kept", 1 << 28, spill.store(f"b{turn}")),
+        ):
+            retained = RetainedText(limit_bytes=limit, store=store)
+            start = time.perf_counter()
+            for _ in range(rounds):
+                retained.append(text)
+            took = time.perf_counter() - start
+            assert retained.total_bytes == rounds * len(text)
+            if turn:
+                print(f"100 MB retained, {name}: {took * 1e3:.0f} ms; cat and decode: {plain * 1e3:.0f} ms")
+            retained.discard()
+    spill.close()
+
+
 def main() -> None:
     """Run everything and print one table."""
     with tempfile.TemporaryDirectory(prefix="execkit-bench-") as name:
@@ -138,6 +175,7 @@ def main() -> None:
         asyncio.run(sdk_round_trips(folder))
         decisions()
         redaction()
+        retention(folder)
         print()
         budget.main()
 

@@ -45,6 +45,22 @@ def test_a_block_in_the_middle_of_a_long_log_is_kept_whole(rule, place):
     assert rule.example in out
 
 
+def test_a_deep_stack_in_the_middle_is_kept_whole_if_it_fits():
+    frames = "".join(f'  File "a{n}.py", line {n}, in f\n    call_of_depth({n})\n' for n in range(55))
+    trace = f"Traceback (most recent call last):\n{frames}RecursionError: too deep\n"
+    lines = PLAIN.splitlines(keepends=True)
+    assert trace in shown("".join([*lines[:1500], trace, *lines[1500:]]))
+
+
+def test_a_stack_that_does_not_fit_is_kept_with_its_beginning_and_its_end():
+    frames = "".join(f'  File "a{n}.py", line {n}, in f\n    call_of_depth({n})\n' for n in range(190))
+    trace = f"Traceback (most recent call last):\n{frames}RecursionError: too deep\n"
+    lines = PLAIN.splitlines(keepends=True)
+    out = shown("".join([*lines[:1500], trace, *lines[1500:]]))
+    assert 'Traceback (most recent call last):\n  File "a0.py"' in out
+    assert "call_of_depth(189)\nRecursionError: too deep\n" in out
+
+
 def test_repeated_lines_are_folded_with_their_count():
     out = shown("start\n" + "waiting for the database\n" * 5000 + "ready\n")
     assert out.startswith("start\nwaiting for the database\n")

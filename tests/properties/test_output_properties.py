@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a pattern or a row stands in one piece
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,7 +42,7 @@ def test_any_split_of_the_bytes_gives_the_same_text(pieces, sizes, noise):
 
 LOG_LINES = st.sampled_from(
     ["GET /a/b took 5 ms\n", "GET /a/b took 17 ms\n", "same line again\n", "ERROR no such file: x\n", "漢字 é😀 " * 9 + "\n", "\n",
-     "Traceback (most recent call last):\n", '  File "a.py", line 1\n', "ValueError: 5\n", "warning: old\n", "x" * 1500 + "\n", "no end"]
+     "Traceback (most recent call last):\n", '  File "a.py", line 1\n', "ValueError: 5\n", "warning: old\n", "x" * 1500 + "\n", "y" * 90, "no end"]
 )  # fmt: skip
 LOGS = st.lists(st.tuples(LOG_LINES, st.integers(1, 60)), max_size=12).map(
     lambda rows: "".join(line * count for line, count in rows)
@@ -63,6 +64,7 @@ def assert_adds_up(everything: str, retained: RetainedText, budget: int) -> None
         pieces.append(piece.encode())
     ends.append(len(data))
     kept_bytes = at = 0
+    kept_lines: set[int] = set()
     for number, end in enumerate(ends):
         piece = pieces[number]
         if piece and number < len(rest) and data[end - 1 : end] != b"\n":
@@ -72,9 +74,12 @@ def assert_adds_up(everything: str, retained: RetainedText, budget: int) -> None
         assert data[start:end] == piece, "every kept line is a line of the output"
         at = end
         kept_bytes += len(piece)
+        if piece:
+            kept_lines.update(range(data.count(b"\n", 0, start), data.count(b"\n", 0, end - 1) + 1))
     total = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
     assert (count.total_bytes, count.total_lines) == (len(data), total)
     assert kept_bytes + count.omitted_bytes == count.total_bytes
+    assert len(kept_lines) + count.omitted_lines == count.total_lines
     assert left_out == count.omitted_lines
     assert budget < 1000 or len(text) <= budget
 
@@ -103,6 +108,19 @@ def test_kept_and_omitted_of_a_digest_always_add_up(text, limit, budget):
         retained.append(text[at : at + 777])
     assert_adds_up(text, retained, budget)
     assert view(retained, budget) == view(retained, budget)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LOGS, st.sampled_from([500, 3000, 1 << 20]), st.integers(900, 6000), st.integers(1, 4000), st.integers(1, 40))
+def test_kept_and_omitted_add_up_when_only_the_ends_are_analysed(text, limit, budget, size, lines):
+    retained = RetainedText(limit_bytes=limit)
+    for at in range(0, len(text), 777):
+        retained.append(text[at : at + 777])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_BYTES", size)
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_LINES", lines)
+        assert_adds_up(text, retained, budget)
+        assert_adds_up(text + "pending é", retained.with_pending("pending é"), budget)
 
 
 @settings(max_examples=200, deadline=None)
