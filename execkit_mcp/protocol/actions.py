@@ -27,9 +27,10 @@ class WriteScript(Struct, frozen=True, kw_only=True):
 
 
 class SignalForeground(Struct, frozen=True, kw_only=True):
-    """Signal what runs in the foreground."""
+    """Signal what runs in the foreground; ``spares_shell``: unless that is the shell itself."""
 
     number: signal.Signals
+    spares_shell: bool = False
 
 
 class SignalShell(Struct, frozen=True, kw_only=True):

@@ -42,6 +42,9 @@ __all__ = ["SIGNAL_BASE", "ShellMachine", "State"]
 
 SIGNAL_BASE = 128
 _START_S, _ASK_S, _SNAPSHOT_S = 5.0, 1.0, 0.05
+_INSISTS = ((signal.SIGINT, 0.25), (signal.SIGTERM, 0.5), (signal.SIGKILL, 1.0))
+"""A shell that was hit just as it forked says that the command has ended, and then waits for it all the same."""
+_INSIST_S = 0.03
 _WATCH_S = (0.3, 0.3, 0.6, 1.2, 2.0)
 _BEGIN_S, _BEGIN_LIMIT = 0.005, 200
 _STATUS_FIELDS = 3
@@ -88,6 +91,7 @@ class ShellMachine:
         self._started_s = 0.0
         self._reason: str | None = None
         self._rung = -1
+        self._insists = 0
         self._used: list[str] = []
         self._watch = 0
         self._waits = 0
@@ -294,7 +298,9 @@ class ShellMachine:
         self._end = Completion(exit_code=code, signal=name, pipe_status=parts)
         self.state = State.ASKING
         self._nonce = self._entropy.token_hex(NONCE_BYTES)
-        return [act.WriteScript(data=bash.query(self._nonce)), act.ArmTimer(seconds=_ASK_S)]
+        self._insists = 0
+        ask_s = _ASK_S if self._reason is None else _INSIST_S
+        return [act.WriteScript(data=bash.query(self._nonce)), act.ArmTimer(seconds=ask_s)]
 
     def _jobs_told(self, record: Record, now_s: float) -> _Actions:
         end, self._end = self._end, None
@@ -321,6 +327,10 @@ class ShellMachine:
         )
 
     def _not_told(self, now_s: float) -> _Actions:
+        if self._reason is not None and self._insists < len(_INSISTS):
+            number, grace_s = _INSISTS[self._insists]
+            self._insists += 1
+            return [act.SignalForeground(number=number, spares_shell=True), act.ArmTimer(seconds=grace_s)]
         end, self._end = self._end, None
         assert end is not None
         return self._finish(now_s, exit_code=end.exit_code, signal_name=end.signal, pipe_status=end.pipe_status)

@@ -80,7 +80,9 @@ class Driver:
             act.Finish: self._finish,
             act.MarkReady: self._mark_ready,
             act.Probe: self._probe,
-            act.SignalForeground: lambda action: self._must().signal_foreground(action.number),
+            act.SignalForeground: lambda action: self._must().signal_foreground(
+                action.number, spares_shell=action.spares_shell
+            ),
             act.SignalShell: lambda action: self._must().signal_shell(action.number),
             act.EndStrays: self._end_strays,
             act.Respawn: self._respawn,
@@ -155,6 +157,13 @@ class Driver:
             SessionBusy: another command is running.
             SessionClosed: the session was closed or lost.
         """
+        done = self.begin(command, sink=sink, stdin=stdin, tty=tty)
+        return await self.until_end(done, tty=tty, timeout_s=timeout_s)
+
+    def begin(
+        self, command: str, *, sink: Sink, stdin: bytes | None = None, tty: bool = False
+    ) -> asyncio.Future[Completion]:
+        """The first half of ``run``: when it returns the command is out and can be interrupted."""
         if "\0" in command:
             raise CommandInvalid("The command contains a NUL character.", hint="No shell can take one; remove it.")
         if not self.is_open:
@@ -174,6 +183,12 @@ class Driver:
         except BaseException:
             self._done = None
             raise
+        return done
+
+    async def until_end(
+        self, done: asyncio.Future[Completion], *, tty: bool = False, timeout_s: float | None = None
+    ) -> Completion:
+        """The second half of ``run``: wait for what ``begin`` gave."""
         alarm = None
         if timeout_s is not None:
             alarm = self._loop.call_later(max(timeout_s, 0), self.interrupt, "timeout")

@@ -151,25 +151,38 @@ class Session:
         self.require_idle()
         self._current = exec_
         self.used_s = self._clock.monotonic_s()
-        task = asyncio.get_running_loop().create_task(self._run(exec_, stdin, timeout_s, on_end))
+        try:
+            out = self._driver.begin(exec_.canonical, sink=exec_.feed, stdin=stdin, tty=exec_.is_tty)
+        except ExecKitError as error:
+            self._finish(exec_, self._lost(exec_, error), on_end)
+            return
+        task = asyncio.get_running_loop().create_task(self._follow(exec_, out, timeout_s, on_end))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run(
-        self, exec_: Exec, stdin: bytes | None, timeout_s: float | None, on_end: Callable[[Exec], None]
+    async def _follow(
+        self,
+        exec_: Exec,
+        out: asyncio.Future[Completion],
+        timeout_s: float | None,
+        on_end: Callable[[Exec], None],
     ) -> None:
         try:
-            completion = await self._driver.run(
-                exec_.canonical, sink=exec_.feed, stdin=stdin, tty=exec_.is_tty, timeout_s=timeout_s
-            )
+            completion = await self._driver.until_end(out, tty=exec_.is_tty, timeout_s=timeout_s)
         except ExecKitError as error:
-            completion = Completion(
-                exit_code=None,
-                cwd=self.cwd,
-                is_lost=True,
-                duration_ms=(self._clock.monotonic_s() - exec_.started_s) * 1e3,
-                warnings=(str(error),),
-            )
+            completion = self._lost(exec_, error)
+        self._finish(exec_, completion, on_end)
+
+    def _lost(self, exec_: Exec, error: ExecKitError) -> Completion:
+        return Completion(
+            exit_code=None,
+            cwd=self.cwd,
+            is_lost=True,
+            duration_ms=(self._clock.monotonic_s() - exec_.started_s) * 1e3,
+            warnings=(str(error),),
+        )
+
+    def _finish(self, exec_: Exec, completion: Completion, on_end: Callable[[Exec], None]) -> None:
         self.used_s = self._clock.monotonic_s()
         exec_.finish(completion)
         on_end(exec_)

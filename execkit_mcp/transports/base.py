@@ -77,8 +77,8 @@ class Channel(Protocol):
         """Have ``callback`` called on the loop for each report."""
         ...
 
-    def signal_foreground(self, number: signal.Signals) -> None:
-        """Signal what runs in the foreground: its process group, or the shell's own work."""
+    def signal_foreground(self, number: signal.Signals, *, spares_shell: bool = False) -> None:
+        """Signal what runs in the foreground: its process group, or (unless spared) the shell and its own work."""
         ...
 
     def signal_shell(self, number: signal.Signals) -> None:

@@ -350,7 +350,7 @@ class LocalChannel:
         else:
             self._listener(report)
 
-    def signal_foreground(self, number: signal.Signals) -> None:
+    def signal_foreground(self, number: signal.Signals, *, spares_shell: bool = False) -> None:
         """Signal the terminal's foreground group; if that is the shell, interrupt it and signal its work."""
         if self._state() in "Tt":
             self.signal_shell(signal.SIGCONT)
@@ -364,6 +364,8 @@ class LocalChannel:
                 os.killpg(group, signal.SIGCONT)
             if number is signal.SIGINT:
                 return
+        if spares_shell:
+            return
         self.signal_shell(signal.SIGINT)
         for child in self.children():
             with contextlib.suppress(ProcessLookupError, PermissionError):

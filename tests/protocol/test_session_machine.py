@@ -97,6 +97,17 @@ def test_the_ladder_is_climbed_rung_by_rung_and_ends_with_the_shell():
     assert "state is lost" in completion.warnings[0]
 
 
+def test_a_shell_that_does_not_answer_after_an_interrupt_waits_for_a_command_that_goes_on():
+    machine, nonce = running_machine()
+    machine.receive(ev.InterruptRequested(reason="cancelled"), 2)
+    machine.receive(ev.ShellProbed(is_waiting=False, is_inside=True), 2)
+    machine.receive(ev.StatusBytes(data=record(nonce, b"R", b"130", b"/", b"")), 3)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        insisting = one(machine.receive(ev.TimerFired(), 3), act.SignalForeground)
+        assert (insisting.number, insisting.spares_shell) == (number, True)
+    assert one(machine.receive(ev.TimerFired(), 4), act.Finish).completion.exit_code == 130
+
+
 def test_an_interrupted_command_is_swept_but_its_own_jobs_are_spared():
     machine, nonce = running_machine()
     machine.receive(ev.InterruptRequested(reason="cancelled"), 2)
