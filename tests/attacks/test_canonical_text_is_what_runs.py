@@ -55,13 +55,13 @@ async def session(world):
 def delivered(monkeypatch):
     """Every text that reaches a shell."""
     texts = []
-    run = Driver.run
+    begin = Driver.begin
 
-    async def spy(self, command, **options):
+    def spy(self, command, **options):
         texts.append(command)
-        return await run(self, command, **options)
+        return begin(self, command, **options)
 
-    monkeypatch.setattr(Driver, "run", spy)
+    monkeypatch.setattr(Driver, "begin", spy)
     return texts
 
 

@@ -2,19 +2,21 @@
 """P2: nothing runs that no rule allows. Attacks on the shipped policies, row by row and by hand."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, judge, run_examples
-from execkit_mcp.runtime.policies import load_policy
+from execkit_mcp.runtime.policies import load_policy, shipped_names
 
 pytestmark = pytest.mark.promise("P2")
 
 HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
-SHIPPED = ("read-only", "locked", "workstation")
-DATA = Path(__file__).parents[3] / "shared" / "data" / "policy"
+SHIPPED = shipped_names()
+LOOKING = ("read-only", "prod-readonly", "k8s-debug")
+DATA = Path(os.environ.get("EXECKIT_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data") / "policy"
 
 # Rows that a read-only policy may allow, each with its reason.
 HARMLESS = {
@@ -94,8 +96,9 @@ def test_each_shipped_policy_passes_its_own_tests_and_has_fifteen_of_them(polici
     assert [failure.message for failure in run_examples(policy, HERE)] == []
 
 
-def test_read_only_allows_no_attack_that_is_not_on_the_list(policies):
-    policy = policies["read-only"]
+@pytest.mark.parametrize("name", LOOKING)
+def test_a_policy_for_looking_allows_no_attack_that_is_not_on_the_list(policies, name):
+    policy = policies[name]
     allowed = {
         row["id"] for row in rows("attacks.jsonl") if judge(row["command"], policy, HERE).verdict is Verdict.ALLOW
     }
