@@ -39,6 +39,7 @@ class Gate:
         self._locator = locator
         self._run_as = run_as
         self._must_reopen = False
+        self._sync_timer: asyncio.TimerHandle | None = None
 
     # ── judging ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -179,13 +180,19 @@ class Gate:
                 },
                 is_synced=False,
             )
-            asyncio.get_running_loop().call_later(SYNC_AFTER_S, self.sync)
+            self._sync_soon()
         except ExecKitError as error:
             exec_.completion = replace(end, warnings=(*end.warnings, str(error)))
 
     def record(self, kind: str, data: Mapping[str, object]) -> None:
         """Put anything else on the record."""
         self._append(kind, data)
+
+    def _sync_soon(self) -> None:
+        """Sync once it is quiet: the next command's own record, which is synced, puts this one on the disk as well."""
+        if self._sync_timer is not None:
+            self._sync_timer.cancel()
+        self._sync_timer = asyncio.get_running_loop().call_later(SYNC_AFTER_S, self.sync)
 
     def sync(self) -> None:
         """Put what has been recorded on the disk; if that fails, the next command finds the record closed."""
