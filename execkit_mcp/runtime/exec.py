@@ -1,7 +1,7 @@
 """One command in one session: its output as it grows, and how it ended."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from math import inf
 
 from execkit_mcp.model import Decision, ExecResult, Fence, Status, StreamCount
@@ -10,7 +10,21 @@ from execkit_mcp.output.chain import OutputChain
 from execkit_mcp.output.exits import explain_exit
 from execkit_mcp.protocol.completion import Completion
 
-STREAMS = ("stdout", "stderr", "screen")
+_ALWAYS = ("stdout", "stderr")
+
+
+class _Chains(dict[str, OutputChain]):
+    """By stream; each is made when it is first asked for."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[str], OutputChain]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, stream: str) -> OutputChain:
+        chain = self[stream] = self._make(stream)
+        return chain
 
 
 class Exec:
@@ -40,7 +54,7 @@ class Exec:
         owner: str,
         decision: Decision,
         is_tty: bool,
-        chains: Mapping[str, OutputChain],
+        make_chain: Callable[[str], OutputChain],
         started_s: float,
     ) -> None:
         self.exec_id = exec_id
@@ -49,7 +63,7 @@ class Exec:
         self.decision = decision
         self.canonical = decision.canonical or ""
         self.is_tty = is_tty
-        self.chains = dict(chains)
+        self.chains = _Chains(make_chain)
         self.started_s = started_s
         self.completion: Completion | None = None
         self._done = asyncio.Event()
@@ -72,6 +86,11 @@ class Exec:
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
         return self.completion is None
+
+    def prepare(self) -> None:
+        """Make what every command's output goes into, while the shell is reading the command."""
+        for stream in _ALWAYS:
+            self.chains[stream]
 
     def feed(self, stream: str, data: bytes) -> None:
         """Take bytes of ``stdout``, ``stderr`` or ``tty`` as they come; also from background jobs, later on."""
@@ -179,8 +198,8 @@ class Exec:
                 )
                 if told is not None:
                     notes.append(told)
-        terminal = self.chains["screen"].snapshot()
-        if not self.is_tty and terminal.total_bytes:
+        terminal = self.chains["screen"].snapshot() if "screen" in self.chains else None
+        if not self.is_tty and terminal is not None and terminal.total_bytes:
             notes.append(
                 f"{terminal.total_bytes} bytes were written to the terminal itself;"
                 f" read them with shell_read(exec_id={self.exec_id!r}, stream='screen')"

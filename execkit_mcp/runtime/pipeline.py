@@ -38,13 +38,13 @@ async def run_through(request: RunRequest, *, session: Session, gate: Gate, ledg
 
     exec_ = session.reserve(decision=decision, tty=request.tty)
     gate.record_start(exec_, request, session)
-    ledger.add(exec_)
     session.start(
         exec_,
         stdin=request.stdin.encode("utf-8") if request.stdin is not None else None,
         timeout_s=_timeout_s(request, decision, session),
         on_end=_recorder(gate, session),
     )
+    ledger.add(exec_)  # the shell is at work meanwhile
     try:
         await exec_.wait(request.wait_s)
     except asyncio.CancelledError:

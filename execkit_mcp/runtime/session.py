@@ -1,7 +1,7 @@
 """One persistent shell on one target: starts a command, keeps what it says, knows where it stands."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from execkit_mcp.policy import CompiledPolicy
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.redaction import Redactor
 from execkit_mcp.runtime.driver import Driver
-from execkit_mcp.runtime.exec import STREAMS, Exec
+from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.storage.spill import SpillFolder
 
 SCREEN_LIMIT_BYTES = 262_144
@@ -119,23 +119,23 @@ class Session:
 
     def reserve(self, *, decision: Decision, tty: bool) -> Exec:
         """Make the exec that ``start`` will run; nothing has run yet."""
-        limit = self.facts.policy.document.limits.output_bytes
         exec_id = "x_" + self._entropy.token_hex(6)
-        chains: Mapping[str, OutputChain] = {
-            name: OutputChain(
+
+        def make_chain(stream: str) -> OutputChain:
+            limit = self.facts.policy.document.limits.output_bytes
+            return OutputChain(
                 redactor=self.redactor,
-                limit_bytes=SCREEN_LIMIT_BYTES if name == "screen" else limit,
-                store=self._spill.store(f"{exec_id}.{name}") if self._spill is not None else None,
+                limit_bytes=SCREEN_LIMIT_BYTES if stream == "screen" else limit,
+                store=self._spill.store(f"{exec_id}.{stream}") if self._spill is not None else None,
             )
-            for name in STREAMS
-        }
+
         return Exec(
             exec_id=exec_id,
             session=self.name,
             owner=self.facts.owner,
             decision=decision,
             is_tty=tty,
-            chains=chains,
+            make_chain=make_chain,
             started_s=self._clock.monotonic_s(),
         )
 
@@ -156,6 +156,7 @@ class Session:
         except ExecKitError as error:
             self._finish(exec_, self._lost(exec_, error), on_end)
             return
+        exec_.prepare()
         task = asyncio.get_running_loop().create_task(self._follow(exec_, out, timeout_s, on_end))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -164,7 +164,7 @@ class RunResult(Result):
     redactions: dict[str, int] = {}
     decision: DecisionBody | None = None
     approval_id: str = ""
-    fence: FenceBody | None = None
+    fence: dict[str, object] | None = None  # as FenceBody; clients check each result, and a nested schema costs them
     warnings: list[str] = []
     pipe_status: list[int] = []
 

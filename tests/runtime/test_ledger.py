@@ -6,7 +6,7 @@ from execkit_mcp.model import Decision, PolicyRef, ReasonCode, Verdict
 from execkit_mcp.output import OutputChain
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.redaction import Redactor
-from execkit_mcp.runtime.exec import STREAMS, Exec
+from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.runtime.ledger import Ledger, LedgerLimits
 from execkit_mcp.storage.spill import SpillFolder
 from execkit_mcp.testing import FakeClock
@@ -27,14 +27,13 @@ class World:
     def run(self, size, *, session="main", owner="me", ends=True):
         self.count += 1
         exec_id = f"x_{self.count}"
-        chains = {
-            name: OutputChain(
-                redactor=Redactor(key=b"k"), limit_bytes=1 << 20, store=self.spill.store(f"{exec_id}.{name}")
-            )
-            for name in STREAMS
-        }
+
+        def make_chain(stream):
+            store = self.spill.store(f"{exec_id}.{stream}")
+            return OutputChain(redactor=Redactor(key=b"k"), limit_bytes=1 << 20, store=store)
+
         exec_ = Exec(
-            exec_id=exec_id, session=session, owner=owner, decision=DECISION, is_tty=False, chains=chains,
+            exec_id=exec_id, session=session, owner=owner, decision=DECISION, is_tty=False, make_chain=make_chain,
             started_s=self.clock.monotonic_s(),
         )  # fmt: skip
         self.ledger.add(exec_)
