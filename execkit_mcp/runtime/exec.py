@@ -38,11 +38,12 @@ class Exec:
         is_tty: whether it runs on the terminal.
         completion: how it ended; None while it runs.
         version: grows with each piece of output and at the end.
+        key: the idempotency key that it was asked for with, and the call.
         chains: cleaned, redacted output by stream; for a ``tty`` command ``stdout`` is the terminal.
     """
 
     __slots__ = (
-        "_activity", "_done", "canonical", "chains", "completion", "decision", "exec_id", "is_tty", "owner",
+        "_activity", "_done", "canonical", "chains", "completion", "decision", "exec_id", "is_tty", "key", "owner",
         "session", "started_s", "version",
     )  # fmt: skip
 
@@ -65,6 +66,7 @@ class Exec:
         self.is_tty = is_tty
         self.chains = _Chains(make_chain)
         self.started_s = started_s
+        self.key: tuple[str, tuple[object, ...]] | None = None
         self.completion: Completion | None = None
         self._done = asyncio.Event()
         self.version = 0

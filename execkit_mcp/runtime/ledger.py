@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from execkit_mcp.errors import ExecExpired, ExecNotFound
+from execkit_mcp.errors import CommandInvalid, ExecExpired, ExecNotFound
 from execkit_mcp.model import Clock
 from execkit_mcp.runtime.exec import Exec
 
@@ -49,6 +49,22 @@ class Ledger:
         self._execs[exec_.exec_id] = exec_
         self._running.append(exec_)
         self._let_go()
+
+    def repeated(self, key: str, call: tuple[object, ...], owner: str) -> Exec | None:
+        """The exec that ``owner`` asked for with the same idempotency key; None if there is none yet.
+
+        Raises:
+            CommandInvalid: the key was given with another call.
+        """
+        for each in reversed(self._execs.values()):
+            if each.key is not None and each.key[0] == key and each.owner == owner:
+                if each.key[1] != call:
+                    raise CommandInvalid(
+                        f"idempotency_key {key!r} was used for another call.",
+                        hint="Use a new key for each command; repeat a key only to repeat the very same call.",
+                    )
+                return each
+        return None
 
     def get(self, exec_id: str, owner: str) -> Exec:
         """The exec of that id, if ``owner`` asked for it.

@@ -27,6 +27,11 @@ async def run_through(request: RunRequest, *, session: Session, gate: Gate, ledg
         AuditWriteFailed, StorageUnavailable: the record cannot be written, so nothing ran.
     """
     await session.interrupted_end()
+    if request.idempotency_key is not None:
+        first = ledger.repeated(request.idempotency_key, request.call, session.facts.owner)
+        if first is not None:
+            await first.wait(request.wait_s)
+            return result_of(first, session=session, clock=clock, max_output=request.max_output)
     session.require_idle()
     decision = gate.judge(request.command, session)
     if decision.verdict is Verdict.DENY:
@@ -37,6 +42,8 @@ async def run_through(request: RunRequest, *, session: Session, gate: Gate, ledg
         return _not_run(Status.APPROVAL_PENDING, decision, session, approval_id=approval_id)
 
     exec_ = session.reserve(decision=decision, tty=request.tty)
+    if request.idempotency_key is not None:
+        exec_.key = (request.idempotency_key, request.call)
     gate.record_start(exec_, request, session)
     session.start(
         exec_,
@@ -58,7 +65,7 @@ def result_of(exec_: Exec, *, session: Session, clock: Clock, max_output: int) -
     return exec_.result(
         max_output=max_output,
         now_s=clock.monotonic_s(),
-        cwd=session.redact(session.cwd),
+        cwd=session.redact(session.cwd if exec_.completion is None else exec_.completion.cwd),
         fence=session.facts.fence,
     )
 

@@ -23,6 +23,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         max_output: characters a stream that the result keeps.
         reason: the agent's words to the person who may have to approve.
         approval_id: an approval obtained earlier for this very command.
+        idempotency_key: a second call with the same key gets the first call's exec instead of running again.
     """
 
     command: str
@@ -34,6 +35,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     max_output: int = 20_000
     reason: str = ""
     approval_id: str | None = None
+    idempotency_key: str | None = None
 
     def checked(self) -> "RunRequest":
         """This request, or the error that says what is wrong with its size or characters."""
@@ -58,6 +60,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 hint="Leave out one of them.",
             )
         return self
+
+    @property
+    def call(self) -> tuple[object, ...]:
+        """What must be the same for a repeated ``idempotency_key`` to mean the same call."""
+        return (self.command, self.session, self.stdin, self.tty)
 
     def approved_by(self, approval_id: str) -> "RunRequest":
         """The same request, with the approval that it obtained."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 from execkit_mcp.server import elicitation
 from execkit_mcp.server.errors import error_result, internal, invalid_arguments
+from execkit_mcp.server.progress import telling_progress
 from execkit_mcp.server.tools import TOOLS, Caller, Reply, ToolSpec
 
 NAME: Final = "execkit-mcp"
@@ -69,7 +70,8 @@ class _App:
             return error_result(invalid_arguments(spec.name, error))
         caller = Caller(requester=_requester(context))
         try:
-            return await self._answer(spec, caller, arguments, context, params)
+            async with telling_progress(context, params):
+                return await self._answer(spec, caller, arguments, context, params)
         except ExecKitError as error:
             return error_result(error)
         except Exception:  # noqa: BLE001 - the top handler: fail closed, tell the operator, not the agent

@@ -45,6 +45,9 @@ class RunArguments(Arguments):
     approval_id: Annotated[str, Field(max_length=100)] | None = Field(
         default=None, description="From an earlier approval_pending result, once a person approved."
     )
+    idempotency_key: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None, description="Repeat a call with its key and it does not run twice: the first run's result comes."
+    )
 
 
 class ReadArguments(Arguments):

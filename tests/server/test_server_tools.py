@@ -227,3 +227,36 @@ async def test_where_the_terminal_shows_nothing_no_password_is_typed(serve):
         end = (await served.call("shell_read", exec_id=body["exec_id"], wait_s=10)).structured_content
         assert end["status"] != "running"
         assert "7" not in end["text"].splitlines()
+
+
+async def test_a_call_repeated_with_its_key_does_not_run_twice(serve, world):
+    async with serve() as served:
+        once = 'python3 -c \'open("runs", "a").write("x")\''
+        first = await served.run(once, idempotency_key="k1")
+        again = await served.run(once, idempotency_key="k1")
+        assert first["exec_id"] == again["exec_id"]
+        assert (world.workspace / "runs").read_text() == "x"
+        await served.run(once, idempotency_key="k2")
+        assert (world.workspace / "runs").read_text() == "xx"
+        other = await served.call("shell_run", command="pwd", idempotency_key="k1")
+        assert other.is_error
+        assert "used for another call" in other.content[0].text
+
+
+async def test_a_repeated_call_waits_for_the_run_that_is_still_going_on(serve):
+    async with serve() as served:
+        first = await served.run("sleep 1; echo done", idempotency_key="k", wait_s=0)
+        assert first["status"] == "running"
+        again = await served.run("sleep 1; echo done", idempotency_key="k", wait_s=20)
+        assert (again["exec_id"], again["stdout"]) == (first["exec_id"], "done\n")
+
+
+async def test_a_waiting_call_tells_its_progress_to_a_client_that_asks(serve):
+    told = []
+
+    async def progress(seconds, _total, message):
+        told.append((seconds, message))
+
+    async with serve() as served:
+        await served.client.call_tool("shell_run", {"command": "sleep 2.5"}, progress_callback=progress)
+    assert told[:2] == [(1.0, "waiting, 1 s"), (2.0, "waiting, 2 s")]

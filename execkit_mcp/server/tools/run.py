@@ -21,6 +21,7 @@ async def call(kit: ExecKit, caller: Caller, arguments: RunArguments) -> Reply:
         max_output=arguments.max_output,
         reason=arguments.reason or "",
         approval_id=arguments.approval_id,
+        idempotency_key=arguments.idempotency_key,
     )
     try:
         result = await kit.run(request, requester=caller.requester)
