@@ -105,7 +105,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
             "pypi-agenddgvzdc5wexbplm9yz",
         ),
         pattern=r"pypi-[A-Za-z0-9_-]{70,500}",
-        source="https://pypi.org/help/#apitoken",
+        source="Python Package Index help, API tokens",
         example=(
             "pypi-AgEIcHlwaS5vcmc",
             fill(URLSAFE, 100),
@@ -130,7 +130,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
         kind="rubygems_token",
         keywords=("rubygems_",),
         pattern=r"rubygems_[a-f0-9]{48}(?![a-f0-9])",
-        source="https://guides.rubygems.org/api-key-scopes/",
+        source="RubyGems guides, API key scopes",
         example=(
             "rubygems_",
             fill(HEX, 48),
@@ -141,7 +141,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
         kind="crates_token",
         keywords=("cio",),
         pattern=r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])",
-        source="https://crates.io/docs",
+        source="The Cargo Book, cargo login",
         example=(
             "cio",
             fill(ALNUM, 32),
