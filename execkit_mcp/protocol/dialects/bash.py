@@ -11,6 +11,10 @@ where only braces hide the assignment from ``set -x``: without codes in its reco
 builtins before functions). ``"${a[@]}"`` in an assignment joins with blanks, whatever IFS is. ``250>&-``
 comes first, so the copy that bash keeps for itself is its first free descriptor from 10 on: there the EXIT
 trap finds a way out even from inside the ``eval``.
+
+Line one is never a single line of text: before it reads the second, bash reports the jobs that have ended
+meanwhile, to its own standard error. What it says of a job while a command is on (``[1] 4711``,
+``[1]+  Done``) it writes to that command's, like any interactive bash.
 """
 
 import re
