@@ -293,14 +293,15 @@ class ShellMachine:
         name = _NAMES.get(code or 0)
         parts = tuple(codes[1:]) if len(codes) >= _SHORTEST_PIPE else ()
         is_stop = name is not None and signal.Signals[name] in _STOP_SIGNALS
+        done: _Actions = [] if codes else [act.WriteScript(data=bash.unhide())]
         if not is_stop and self.state is not State.ENDING:
-            return self._finish(now_s, exit_code=code, signal_name=name, pipe_status=parts)
+            return done + self._finish(now_s, exit_code=code, signal_name=name, pipe_status=parts)
         self._end = Completion(exit_code=code, signal=name, pipe_status=parts)
         self.state = State.ASKING
         self._nonce = self._entropy.token_hex(NONCE_BYTES)
         self._insists = 0
         ask_s = _ASK_S if self._reason is None else _INSIST_S
-        return [act.WriteScript(data=bash.query(self._nonce)), act.ArmTimer(seconds=ask_s)]
+        return [*done, act.WriteScript(data=bash.query(self._nonce)), act.ArmTimer(seconds=ask_s)]
 
     def _jobs_told(self, record: Record, now_s: float) -> _Actions:
         end, self._end = self._end, None

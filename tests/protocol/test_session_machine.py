@@ -7,6 +7,7 @@ import pytest
 
 from execkit_mcp.protocol import actions as act
 from execkit_mcp.protocol import events as ev
+from execkit_mcp.protocol.dialects import bash
 from execkit_mcp.protocol.ladder import LADDER
 from execkit_mcp.protocol.machine import ShellMachine, State
 
@@ -158,3 +159,29 @@ def test_every_state_answers_every_event(state):
         machine = idle_machine()
         machine.state = state
         assert isinstance(machine.receive(event, 0), list)
+
+
+@pytest.mark.parametrize(("codes", "is_unhidden"), [(b"0 0", False), (b"", True)])
+def test_a_record_without_codes_is_followed_by_the_removal_of_what_hid_the_braces(codes, is_unhidden):
+    machine, nonce = running_machine()
+    done = machine.receive(ev.StatusBytes(data=record(nonce, b"R", b"2", b"/w", codes)), 2)
+    assert [action.data for action in done if isinstance(action, act.WriteScript)] == [bash.unhide()] * is_unhidden
+    assert one(done, act.Finish).completion.exit_code == (2 if is_unhidden else 0)
+
+
+def test_no_line_of_ours_begins_a_command_with_a_word_that_an_alias_could_have():
+    """Outside quotes; the braces at the end of line one are the known exception, inside its quotes."""
+    nonce = "0" * 16
+    lines = [
+        bash.line_one("x", last_code=3, outputs=("/a", "/b")),
+        bash.line_one("x", is_tty=True),
+        bash.line_two(nonce).encode(),
+        bash.query(nonce),
+        bash.take_snapshot(nonce),
+        bash.rewrap(nonce, None),
+        bash.unhide(),
+    ]
+    for line in lines:
+        bare = re.sub(rb"'(?:[^']|'\\'')*'|\"[^\"]*\"", b"Q", line)
+        for command in re.split(rb"\n|;|\|\||&&", bare):
+            assert re.match(rb"\s*(\\[a-z]|\w+=Q|$)", command), line

@@ -221,3 +221,16 @@ async def test_a_killed_keeper_loses_the_session_cleanly_and_the_next_one_opens(
     again = await Driver.open(shell.transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy())
     assert again.is_open
     await again.close()
+
+
+async def test_a_job_that_ended_between_two_commands_says_nothing_in_the_second(shell):
+    (running,) = (await shell.run("sleep 60 &")).background_pids
+    (pid,) = (await shell.run("(sleep 0.01; exit 3) &")).background_pids
+    deadline = time.monotonic() + 5
+    while pid in shell.driver._channel.children():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0)
+    await shell.run("/bin/true")
+    assert shell.out["stderr"] == b""
+    assert await shell.says(f"echo $?; wait {pid}; echo $?; jobs -p") == f"0\n3\n{running}\n"
+    assert shell.out["stderr"] == b""

@@ -4,10 +4,17 @@ A command is two lines. Line one evaluates the text with its own descriptors and
 reports the end (``R``). Between two lines no state of the parser is open: whatever quote the text leaves
 unterminated ends with the ``eval``.
 
+Aliases may have any name, also that of a reserved word or ``x=``, and are looked up first: each of our
+commands starts with a word that is quoted in part, groups are ``eval``. The one exception is the end of line one,
+where only braces hide the assignment from ``set -x``: without codes in its record, ``unhide`` follows.
 ``\builtin`` defeats aliases; a function named ``builtin`` is met with ``repair`` (POSIX mode finds special
 builtins before functions). ``"${a[@]}"`` in an assignment joins with blanks, whatever IFS is. ``250>&-``
 comes first, so the copy that bash keeps for itself is its first free descriptor from 10 on: there the EXIT
 trap finds a way out even from inside the ``eval``.
+
+Line one is never a single line of text: before it reads the second, bash reports the jobs that have ended
+meanwhile, to its own standard error. What it says of a job while a command is on (``[1] 4711``,
+``[1]+  Done``) it writes to that command's, like any interactive bash.
 """
 
 import re
@@ -27,20 +34,22 @@ __all__ = [
     "restore",
     "rewrap",
     "take_snapshot",
+    "unhide",
 ]
 
 _B = "\\builtin "
-_RS, _GS = "\\036", "\\035"
+_RS, _GS = r"\036", r"\035"
 _STATUS_FD = 250
 _SAVED_FD = 10
 _SKIPPED_VARIABLES = re.compile(
-    r"^declare -\S+ (?:PROMPT_COMMAND|TMOUT|PS[0124]|__ek_\w+|BASH_ARGV0)(?:=.*)?\n", re.MULTILINE
+    r"^declare -\S+ (?:PROMPT_COMMAND|TMOUT|PS[0124]|__ek_\w+|BASH_ARGV0|BASH_ALIASES)(?:=.*)?\n", re.MULTILINE
 )
 _VARIABLE = re.compile(r"^declare -\S+ ([A-Za-z_]\w*)", re.MULTILINE)
 _SKIPPED_OPTIONS = frozenset(["emacs", "vi", "history", "monitor", "onecmd", "noexec"])
 _SKIPPED_SHOPTS = frozenset(["login_shell", "restricted_shell", "checkjobs"])
 _TRAP = re.compile(r"^trap -- '([^']*(?:'\\''[^']*)*)' (\S+)$", re.MULTILINE)
-_OWN_TRAP = ": __ek_exit;"
+_OWN_TRAP = f"{_B}: __ek_exit;"
+_USER_TRAP = f"{_B}: __ek_user;"
 
 
 def quote(text: str) -> str:
@@ -49,11 +58,11 @@ def quote(text: str) -> str:
 
 
 def _begin(nonce: str, kind: str) -> str:
-    return f"{_RS}{nonce}{kind}\\0"
+    return rf"{_RS}{nonce}{kind}\0"
 
 
 def _end(nonce: str) -> str:
-    return f"\\0{_GS}{nonce}\\n"
+    return rf"\0{_GS}{nonce}\n"
 
 
 def _dump(nonce: str, kind: str) -> str:
@@ -67,14 +76,15 @@ def _dump(nonce: str, kind: str) -> str:
         "umask -p",
         "trap -p",
     )
-    body = f"; {_B}printf '\\0'; ".join(_B + part for part in parts)
-    return f"{_B}printf '{_begin(nonce, kind)}%s\\0' \"${{PWD-}}\"; {body}; {_B}printf '{_end(nonce)}'"
+    body = rf";{_B}printf \\0;".join(_B + part for part in parts)
+    begin = rf'{_B}printf "{_begin(nonce, kind)}%s\0" "${{PWD-}}"'
+    return f"""{_B}eval '{begin};{body};{_B}printf "{_end(nonce)}"'"""
 
 
 def _exit_trap(nonce: str) -> str:
     return (
-        f"{_OWN_TRAP} __ek_f={_STATUS_FD}; [[ -S /dev/fd/{_STATUS_FD} ]] || __ek_f={_SAVED_FD}; "
-        f"[[ -S /dev/fd/$__ek_f ]] && {{ {_dump(nonce, 'D')}; }} 2>/dev/null >&$__ek_f;"
+        f'{_OWN_TRAP} __ek_f="{_STATUS_FD}"; {_B}[ -S /dev/fd/{_STATUS_FD} ] || __ek_f="{_SAVED_FD}"; '
+        f'{_B}[ -S "/dev/fd/$__ek_f" ] && {_dump(nonce, "D")} 2>/dev/null >&"$__ek_f";'
     )
 
 
@@ -103,7 +113,7 @@ def line_one(
         renew = f"\\exec 251>{quote(outputs[0])} 252>{quote(outputs[1])}\n"
     status = ""
     if last_code:
-        status = f"case $- in *e*) ;; *) {_B}. /dev/fd/0 <<<'\\builtin return {last_code}';; esac;"
+        status = f"{_B}[ -o errexit ]||{_B}. /dev/fd/0 <<<'\\builtin return {last_code}';"
     streams = "<&248 >&248 2>&248" if is_tty else f"<{stdin_path or '/dev/null'} >&251 2>&252"
     text = quote(command + '\n\n{ __ek_p="$? ${PIPESTATUS[@]}"; } 2>&-')
     return (f"{renew}{status}{_B}eval {text} 250>&- {streams} 248>&- 249<&- 251>&- 252>&-\n").encode(
@@ -114,29 +124,34 @@ def line_one(
 def line_two(nonce: str) -> str:
     """Report the end of what came before."""
     return (
-        f"{_B}printf '{_begin(nonce, 'R')}%s\\0%s\\0%s{_end(nonce)}' "
-        f'"$?" "${{PWD-}}" "${{__ek_p-}}" >&{_STATUS_FD}\n__ek_p=\n'
+        rf"{_B}printf '{_begin(nonce, 'R')}%s\0%s\0%s{_end(nonce)}' "
+        f'"$?" "${{PWD-}}" "${{__ek_p-}}" >&{_STATUS_FD}\n__ek_p=""\n'
     )
 
 
 def query(nonce: str) -> bytes:
     """Report the shell's jobs: the process groups of all, the lines of the stopped ones."""
     return (
-        f"{{ {_B}printf '{_begin(nonce, 'J')}'; {_B}jobs -p; {_B}printf '\\0'; {_B}jobs -s -l; "
-        f"{_B}printf '{_end(nonce)}'; }} >&{_STATUS_FD} 2>/dev/null\n"
+        rf"""{_B}eval '{_B}printf "{_begin(nonce, "J")}";{_B}jobs -p;{_B}printf \\0;{_B}jobs -s -l;"""
+        f"""{_B}printf "{_end(nonce)}"' >&{_STATUS_FD} 2>/dev/null\n"""
     ).encode()
 
 
 def take_snapshot(shell_nonce: str) -> bytes:
     """Report the whole state, in a record ``P``."""
-    return f"{{ {_dump(shell_nonce, 'P')}; }} >&{_STATUS_FD} 2>/dev/null\n".encode()
+    return f"{_dump(shell_nonce, 'P')} >&{_STATUS_FD} 2>/dev/null\n".encode()
+
+
+def unhide() -> bytes:
+    """Remove the aliases that break the end of line one."""
+    return f"{_B}unalias {{ }} 2>/dev/null\n".encode()
 
 
 def repair(nonce: str) -> bytes:
     """Undo functions and switches that hide the builtins of these lines, then ask for the status again."""
-    names = "builtin printf eval read trap exec declare enable set unset jobs"
+    names = "builtin printf eval read trap exec declare enable set unset unalias jobs [ . :"
     return (
-        "\nPOSIXLY_CORRECT=1\n"
+        "\nPOSIXLY_CORRECT='1'\n"
         "\\unset -f builtin command enable\n\\unset PROMPT_COMMAND TMOUT\n\\trap - DEBUG\n\\enable builtin\n"
         f"{_B}shopt -u extdebug\n{_B}unset -f {names}\n{_B}enable {names}\n{_B}unset POSIXLY_CORRECT\n"
         + line_two(nonce)
@@ -169,7 +184,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         """The quoted text of an EXIT trap that a command set; None if there is none."""
         for text, name in _TRAP.findall(self.traps):
             if name == "EXIT":
-                user = text.partition("; : __ek_user;")[2] if text.startswith(_OWN_TRAP) else text
+                user = text.partition(f"; {_USER_TRAP}")[2] if text.startswith(_OWN_TRAP) else text
                 return user or None
         return None
 
@@ -181,7 +196,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 def rewrap(shell_nonce: str, user_exit_trap: str | None) -> bytes:
     """Put our EXIT trap before that of the user."""
-    user = "" if user_exit_trap is None else f" : __ek_user;{user_exit_trap}"
+    user = "" if user_exit_trap is None else f" {_USER_TRAP}{user_exit_trap}"
     own = quote(_exit_trap(shell_nonce))
     return f"{_B}trap -- {own[:-1]}{user}' EXIT\n".encode("utf-8", "surrogateescape")
 
@@ -195,7 +210,7 @@ def restore(snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: froz
     """
     present = set(_VARIABLE.findall(snapshot.variables))
     missing = sorted(env_names - present)
-    lines = [f"{_B}cd -- {quote(snapshot.cwd)}"]
+    lines = [f"{_B}shopt -u expand_aliases", f"{_B}cd -- {quote(snapshot.cwd)}"]
     if missing:
         lines.append(f"{_B}unset -v {' '.join(missing)}")
     lines += [
@@ -210,9 +225,9 @@ def restore(snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: froz
         for text, name in _TRAP.findall(snapshot.traps)
         if name != "EXIT" and not (name == "DEBUG" and has_extdebug)
     ]
-    lines += [line for line in snapshot.shopts.splitlines() if line.split()[-1] not in _SKIPPED_SHOPTS]
     lines.append(snapshot.aliases)
-    lines += [line for line in snapshot.options.splitlines() if line.split()[-1] not in _SKIPPED_OPTIONS]
+    lines += [_B + line for line in snapshot.shopts.splitlines() if line.split()[-1] not in _SKIPPED_SHOPTS]
+    lines += [_B + line for line in snapshot.options.splitlines() if line.split()[-1] not in _SKIPPED_OPTIONS]
     text = quote("\n".join(lines) + "\n")
     return (
         f"{_B}eval {text} >/dev/null 2>&1 </dev/null\n".encode("utf-8", "surrogateescape")
