@@ -5,13 +5,15 @@ denied addresses); ``uncovered`` says what a particular rule does not grant, wit
 it.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
 from execkit_mcp.policy import network
 from execkit_mcp.policy.compile import Grants
 from execkit_mcp.policy.findings import Case, Finding, Site
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, ArgKind, Invocation, static
+from execkit_mcp.policy.knowledge.invocation import PICKED_BY, Arg, ArgEffect, ArgKind, Invocation, static
 from execkit_mcp.policy.paths import Place, locate
 from execkit_mcp.policy.scope import Scope
 
@@ -37,6 +39,8 @@ class Placed(Struct, frozen=True, kw_only=True):
         if kind in _PATHS:
             value = self.places[0].lexical if self.places else self.text
             return Effect(kind, value + ("/**" if self.effect.is_recursive else ""))
+        if self.effect.picks_server:
+            return Effect(kind, f"configured:{self.text}")
         if kind is EffectKind.NET:
             return Effect(kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text)
         return Effect(kind, self.text or self.effect.note)
@@ -86,7 +90,12 @@ def place_effects(invocation: Invocation, scope: Scope, case: Case, site: Site) 
             if is_link and effect.kind is EffectKind.READ and ".." in arg.text.split("/"):
                 places = None
             placed.append(Placed(effect=effect, places=places))
-        elif effect.kind is EffectKind.NET and effect.arg is not None and effect.arg.is_static:
+        elif (
+            effect.kind is EffectKind.NET
+            and effect.arg is not None
+            and effect.arg.is_static
+            and not effect.picks_server
+        ):
             placed.append(Placed(effect=effect, endpoint=network.endpoint_of(effect.arg.text)))
         else:
             placed.append(Placed(effect=effect))
@@ -190,6 +199,19 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     )
 
 
+def _picked_uncovered(placed: Placed, grants: Grants, case: Case, servers: Sequence[Arg]) -> Finding | None:
+    """Why a server that a flag picks is not covered; equal words of two flags are two servers."""
+    if grants.net == "any" or any(placed.effect.arg is each for each in servers):
+        return None
+    flag = placed.effect.note.removeprefix(PICKED_BY)
+    return _missing(
+        case,
+        ReasonCode.NETWORK,
+        f"{flag} {placed.text} picks the server, and the rule does not name it.",
+        f"Name it in the rule: `flags: {{values: {{{flag}: [{placed.text}]}}}}`.",
+    )
+
+
 def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: bool) -> Finding | None:
     note = placed.effect.note
     if note == "configured":
@@ -222,10 +244,24 @@ def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: boo
     )
 
 
-def uncovered(placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case, *, names_use: bool) -> list[Finding]:
+def uncovered(
+    placed: tuple[Placed, ...],
+    grants: Grants,
+    site: Site,
+    case: Case,
+    *,
+    names_use: bool,
+    servers: Sequence[Arg] = (),
+) -> list[Finding]:
     """What the grants do not cover, each with the line that would; empty if they cover everything.
 
-    ``names_use``: whether the rule names program and subcommand, which grants the server configured for it.
+    Args:
+        placed: the effects and where they land.
+        grants: what the rule covers.
+        site: where the command stands.
+        case: the open case.
+        names_use: whether the rule names program and subcommand, which grants the server configured for it.
+        servers: values of flags that the rule names one by one, which grants the servers that they pick.
     """
     if grants.is_trusted or grants.covers_all:
         return []
@@ -238,7 +274,11 @@ def uncovered(placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case
         elif kind is EffectKind.WRITE:
             finding = path_uncovered(each, grants.write, site, case)
         elif kind is EffectKind.NET:
-            finding = _net_uncovered(each, grants, case, names_use=names_use)
+            finding = (
+                _picked_uncovered(each, grants, case, servers)
+                if each.effect.picks_server
+                else _net_uncovered(each, grants, case, names_use=names_use)
+            )
         elif kind is EffectKind.STATE:
             finding = None if grants.state == "any" else _plain(case, each, "change state", "state")
         elif kind is EffectKind.PROCESS:

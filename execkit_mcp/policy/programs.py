@@ -28,7 +28,7 @@ from execkit_mcp.policy.findings import ALLOWED, Act, Case, Finding, Site, site_
 from execkit_mcp.policy.knowledge import UNSEEN, interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, FlagUse, Inner, Invocation, static
 from execkit_mcp.policy.paths import locate
-from execkit_mcp.policy.rules import matches
+from execkit_mcp.policy.rules import matches, values_named
 from execkit_mcp.policy.scope import Scope
 from execkit_mcp.policy.session_state import judge_state, judge_variable, state_builtin
 from execkit_mcp.policy.shell.builtins import BUILTINS
@@ -139,7 +139,7 @@ def judge_argv(  # noqa: C901 - the four questions, in order
     if not argv[0].is_static:
         return Judged(finding=_unknown_name(argv[0], case, site))
     word = argv[0].text
-    if (builtin := state_builtin(word)) is not None:
+    if (builtin := state_builtin(word, argv[1:])) is not None:
         return Judged(
             finding=judge_state(builtin, argv[1:], scope, case, site, depth),
             effects=(Effect(EffectKind.STATE, word),),
@@ -274,7 +274,8 @@ def _misses(reading: Reading, compiled: CompiledElement, case: Case) -> list[Fin
         problems = list(invocation.problems)
     found = [_unresolved(case, problem.code, problem.message) for problem in problems]
     names_use = bool(element.sub) or not invocation.subcommand
-    found.extend(uncovered(reading.placed, grants, reading.site, case, names_use=names_use))
+    servers = values_named(element, invocation)
+    found.extend(uncovered(reading.placed, grants, reading.site, case, names_use=names_use, servers=servers))
     if invocation.inner and not grants.is_trusted and grants.exec == "none":
         found.append(
             Finding(
