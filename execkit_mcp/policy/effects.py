@@ -168,20 +168,22 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     if grant == "any" and is_read:
         return None
     where = places[0].lexical if places else placed.text or "an unknown place"
+    list_name = f"{'' if site.book is case.policy.book else 'then.'}paths.{word}"
     if grant == "none":
+        entry = f"{where}/**" if places and places[0].is_recursive else where
         return _missing(
             case,
             code,
             f"It would {word} {where}, and the rule does not grant {word}.",
             f"Add `effects: {{{word}: paths}}` to the rule"
-            + (f" and `{where}` to `paths.{word}`." if not is_read or site.read is not None else "."),
+            + (f" and `{entry}` to `{list_name}`." if not is_read or site.read is not None else "."),
         )
     if places is None:
         return _missing(
             case,
             ReasonCode.DYNAMIC_WORD if placed.effect.arg and not placed.effect.arg.is_static else code,
             f"It would {word} {where}, and where that is cannot be told.",
-            f"Write the path out as a plain word below one of `paths.{word}`"
+            f"Write the path out as a plain word below one of `{list_name}`"
             + (", or put `effects: {read: any}` on the rule." if is_read else "."),
             is_unresolved=True,
         )
@@ -194,8 +196,9 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     return _missing(
         case,
         code,
-        f"It would {word} {outside.lexical}, which is outside `paths.{word}`.",
-        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `paths.{word}`.",
+        f"It would {word} {outside.lexical}, which is outside `{list_name}`"
+        + (", and `then` takes nothing from `paths`." if list_name.startswith("then") else "."),
+        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `{list_name}`.",
     )
 
 
@@ -240,7 +243,9 @@ def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: boo
         ReasonCode.NETWORK,
         f"It would talk to {where}, and "
         + ("that is not in `network.allow`." if grants.net == "policy" else "the rule does not grant the network."),
-        f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
+        f"Add `{where}` to `network.allow`."
+        if grants.net == "policy"
+        else f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
     )
 
 

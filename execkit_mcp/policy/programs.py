@@ -229,7 +229,9 @@ def _by_rules(reading: Reading, case: Case) -> Finding:
         for compiled in _candidates(reading, case, verdict):
             misses = _misses(reading, compiled, case)
             if misses:
-                near.append(replace(strictest(misses), source=compiled.source))
+                miss = strictest(misses)
+                told = miss.hint.replace("the rule", f"rule {compiled.rule.id}")
+                near.append(replace(miss, hint=told, source=compiled.source))
                 continue
             outcome = [_granted(compiled, reading, case)]
             if reading.invocation.inner:
@@ -343,24 +345,41 @@ def _no_rule(reading: Reading, case: Case) -> Finding:
     wording = _wording(reading)
     names_program = reading.name.bare is not None and reading.name.bare in reading.site.book.names
     program = reading.name.bare or reading.argv[0].text
+    then = _then_of(reading, case)
     if not reading.invocation.is_known and not names_program:
         return Finding(
             verdict=verdict,
             code=ReasonCode.UNKNOWN_PROGRAM,
             message=f"No rule names {wording}, and what it does is not known.",
-            hint=f"Add `allow: [{program}]` with `effects: trusted`, or put it under `ask`.",
+            hint=f"Put it under `ask` in {then}."
+            if then
+            else f"Add `allow: [{program}]` with `effects: trusted`, or put it under `ask`.",
         )
     return Finding(
         verdict=verdict,
         code=ReasonCode.NO_RULE,
         message=f"No rule allows {wording}" + (" with these words or in this folder." if names_program else "."),
-        hint=f'Add to allow: "{wording}"' + _effect_hint(reading) + ".",
+        hint=f'Add to allow{f" in {then}" if then else ""}: "{wording}"' + _effect_hint(reading) + ".",
     )
+
+
+def _then_of(reading: Reading, case: Case) -> str:
+    """The `then` that judges the command, in words; empty where the document's own rules do."""
+    book = reading.site.book
+    if book is case.policy.book:
+        return ""
+    inside = (each for index in (book.allow, book.ask) for each in index.every())
+    rule = next((each.rule.id for each in inside), "")
+    return f"`then` of rule {rule}" if rule else "the `then` of the rule for the command around it"
 
 
 def _effect_hint(reading: Reading) -> str:
     """The grants that the effects would need besides."""
-    kinds = {each.effect.kind for each in reading.placed if not (each.places and all(p.is_stream for p in each.places))}
+    kinds = {
+        each.effect.kind
+        for each in reading.placed
+        if not (each.places and all(p.is_stream for p in each.places)) and each.effect.note != "configured"
+    }
     wanted = [
         text
         for kind, text in (
