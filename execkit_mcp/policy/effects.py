@@ -90,12 +90,7 @@ def place_effects(invocation: Invocation, scope: Scope, case: Case, site: Site) 
             if is_link and effect.kind is EffectKind.READ and ".." in arg.text.split("/"):
                 places = None
             placed.append(Placed(effect=effect, places=places))
-        elif (
-            effect.kind is EffectKind.NET
-            and effect.arg is not None
-            and effect.arg.is_static
-            and not effect.picks_server
-        ):
+        elif effect.kind is EffectKind.NET and effect.arg is not None and effect.arg.is_static:
             placed.append(Placed(effect=effect, endpoint=network.endpoint_of(effect.arg.text)))
         else:
             placed.append(Placed(effect=effect))
