@@ -56,6 +56,12 @@ class Index(Struct, frozen=True):
     by_name: Mapping[str, tuple[CompiledElement, ...]]
     others: tuple[CompiledElement, ...]
 
+    def every(self) -> Iterable[CompiledElement]:
+        """All its elements."""
+        for found in self.by_name.values():
+            yield from found
+        yield from self.others
+
     def named(self, name: str | None, paths: tuple[str, ...]) -> Iterable[CompiledElement]:
         """Every element whose program matches the bare ``name`` or one of the absolute ``paths``."""
         if name is not None:

@@ -5,13 +5,15 @@ denied addresses); ``uncovered`` says what a particular rule does not grant, wit
 it.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
 from execkit_mcp.policy import network
 from execkit_mcp.policy.compile import Grants
 from execkit_mcp.policy.findings import Case, Finding, Site
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, ArgKind, Invocation, static
+from execkit_mcp.policy.knowledge.invocation import PICKED_BY, Arg, ArgEffect, ArgKind, Invocation, static
 from execkit_mcp.policy.paths import Place, locate
 from execkit_mcp.policy.scope import Scope
 
@@ -37,6 +39,8 @@ class Placed(Struct, frozen=True, kw_only=True):
         if kind in _PATHS:
             value = self.places[0].lexical if self.places else self.text
             return Effect(kind, value + ("/**" if self.effect.is_recursive else ""))
+        if self.effect.picks_server:
+            return Effect(kind, f"configured:{self.text}")
         if kind is EffectKind.NET:
             return Effect(kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text)
         return Effect(kind, self.text or self.effect.note)
@@ -159,20 +163,22 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     if grant == "any" and is_read:
         return None
     where = places[0].lexical if places else placed.text or "an unknown place"
+    list_name = f"{'' if site.book is case.policy.book else 'then.'}paths.{word}"
     if grant == "none":
+        entry = f"{where}/**" if places and places[0].is_recursive else where
         return _missing(
             case,
             code,
             f"It would {word} {where}, and the rule does not grant {word}.",
             f"Add `effects: {{{word}: paths}}` to the rule"
-            + (f" and `{where}` to `paths.{word}`." if not is_read or site.read is not None else "."),
+            + (f" and `{entry}` to `{list_name}`." if not is_read or site.read is not None else "."),
         )
     if places is None:
         return _missing(
             case,
             ReasonCode.DYNAMIC_WORD if placed.effect.arg and not placed.effect.arg.is_static else code,
             f"It would {word} {where}, and where that is cannot be told.",
-            f"Write the path out as a plain word below one of `paths.{word}`"
+            f"Write the path out as a plain word below one of `{list_name}`"
             + (", or put `effects: {read: any}` on the rule." if is_read else "."),
             is_unresolved=True,
         )
@@ -185,8 +191,22 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     return _missing(
         case,
         code,
-        f"It would {word} {outside.lexical}, which is outside `paths.{word}`.",
-        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `paths.{word}`.",
+        f"It would {word} {outside.lexical}, which is outside `{list_name}`"
+        + (", and `then` takes nothing from `paths`." if list_name.startswith("then") else "."),
+        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `{list_name}`.",
+    )
+
+
+def _picked_uncovered(placed: Placed, grants: Grants, case: Case, servers: Sequence[Arg]) -> Finding | None:
+    """Why a server that a flag picks is not covered; equal words of two flags are two servers."""
+    if grants.net == "any" or any(placed.effect.arg is each for each in servers):
+        return None
+    flag = placed.effect.note.removeprefix(PICKED_BY)
+    return _missing(
+        case,
+        ReasonCode.NETWORK,
+        f"{flag} {placed.text} picks the server, and the rule does not name it.",
+        f"Name it in the rule: `flags: {{values: {{{flag}: [{placed.text}]}}}}`.",
     )
 
 
@@ -218,14 +238,30 @@ def _net_uncovered(placed: Placed, grants: Grants, case: Case, *, names_use: boo
         ReasonCode.NETWORK,
         f"It would talk to {where}, and "
         + ("that is not in `network.allow`." if grants.net == "policy" else "the rule does not grant the network."),
-        f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
+        f"Add `{where}` to `network.allow`."
+        if grants.net == "policy"
+        else f"Add `effects: {{net: policy}}` to the rule and `{where}` to `network.allow`.",
     )
 
 
-def uncovered(placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case, *, names_use: bool) -> list[Finding]:
+def uncovered(
+    placed: tuple[Placed, ...],
+    grants: Grants,
+    site: Site,
+    case: Case,
+    *,
+    names_use: bool,
+    servers: Sequence[Arg] = (),
+) -> list[Finding]:
     """What the grants do not cover, each with the line that would; empty if they cover everything.
 
-    ``names_use``: whether the rule names program and subcommand, which grants the server configured for it.
+    Args:
+        placed: the effects and where they land.
+        grants: what the rule covers.
+        site: where the command stands.
+        case: the open case.
+        names_use: whether the rule names program and subcommand, which grants the server configured for it.
+        servers: values of flags that the rule names one by one, which grants the servers that they pick.
     """
     if grants.is_trusted or grants.covers_all:
         return []
@@ -238,7 +274,11 @@ def uncovered(placed: tuple[Placed, ...], grants: Grants, site: Site, case: Case
         elif kind is EffectKind.WRITE:
             finding = path_uncovered(each, grants.write, site, case)
         elif kind is EffectKind.NET:
-            finding = _net_uncovered(each, grants, case, names_use=names_use)
+            finding = (
+                _picked_uncovered(each, grants, case, servers)
+                if each.effect.picks_server
+                else _net_uncovered(each, grants, case, names_use=names_use)
+            )
         elif kind is EffectKind.STATE:
             finding = None if grants.state == "any" else _plain(case, each, "change state", "state")
         elif kind is EffectKind.PROCESS:

@@ -161,9 +161,7 @@ def _decide(case: Case, scene: hazards.Scene, canonical: str) -> Decision:
             verdict=raised,
             code=ReasonCode.HAZARD,
             message=f"Hazard {worst.id}: this {worst.message}.",
-            hint=f"Take `{worst.id}` out of `hazards` only if every such command is meant to run unasked."
-            if raised is Verdict.ASK
-            else f"Move `{worst.id}` from `hazards.deny` to `hazards.ask` to let a person decide.",
+            hint=hazards.hint(worst, rules, raised),
         )
     by = told.by
     return Decision(

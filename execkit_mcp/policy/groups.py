@@ -26,14 +26,14 @@ _TEXT = (
 )
 _FILES = (
     "ls dir vdir stat file find fd tree du df pwd realpath readlink basename dirname test [ true false : echo printf "
-    "which whereis type locate namei lsattr getfacl getcap sleep pathchk exa eza bat cksum"
+    "which whereis type hash locate namei lsattr getfacl getcap sleep pathchk exa eza bat cksum"
 )
 _SYSTEM = (
     "uptime free nproc lscpu lsmem lspci lsusb lsmod lsblk lsns lslocks lsipc lsof blkid findmnt whoami logname tty arch "
     "id groups users who w last lastlog uname hostname hostnamectl date cal ncal timedatectl localectl loginctl ps pgrep "
     "pidof pstree top htop vmstat iostat mpstat sar pidstat ss netstat ip ifconfig route arp getent dmesg printenv env "
     "mount swapon sysctl journalctl crontab dpkg dpkg-query apt-cache rpm locale getconf "
-    "man whatis apropos info tput wait jobs tldr ipcs prlimit chrt taskset numactl ethtool iw nmcli resolvectl "
+    "man whatis apropos info tput wait jobs ipcs prlimit chrt taskset numactl ethtool iw nmcli resolvectl "
     "systemd-analyze nm objdump readelf size getopt cloc tokei command lsb_release"
 )
 _ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
@@ -147,7 +147,7 @@ _BASE = """\
 version: 1
 name: builtin-base
 shell:
-  state: [cd, pushd, popd, read]
+  state: [cd, pushd, popd, read, "set -e", "set -u", "set -o pipefail"]
   env:
     set: [LC_ALL, LANG, LANGUAGE, TZ, COLUMNS, LINES, NO_COLOR, FORCE_COLOR, CLICOLOR, TERM]
     force: {PAGER: cat, GIT_PAGER: cat, MANPAGER: cat, SYSTEMD_PAGER: "", LESSSECURE: "1"}

@@ -57,6 +57,7 @@ def nearest(command: JudgedCommand, policy: CompiledPolicy, *, cwd: str, home: s
     for verdict in (Verdict.ALLOW, Verdict.ASK):
         for compiled in policy.book.index(verdict).named(name, (command.argv[0],)):
             misses = list(_misses(compiled, invocation))
+            count = len(misses)  # none: its words match, and what is missing is what the message says
             if not misses:
                 fits = matches(compiled, invocation, cwds=(cwd,) if cwd else None, home=home, workspace=workspace)
                 if not fits and compiled.element.cwd is not None:
@@ -68,7 +69,7 @@ def nearest(command: JudgedCommand, policy: CompiledPolicy, *, cwd: str, home: s
             near = Nearest(
                 rule=compiled.rule.id, source=compiled.source, verdict=verdict, misses=tuple(dict.fromkeys(misses))
             )
-            found.append((len(misses), verdict, near))
+            found.append((count, verdict, near))
     return min(found, key=lambda each: each[:2])[2] if found else None
 
 

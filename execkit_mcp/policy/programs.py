@@ -28,7 +28,7 @@ from execkit_mcp.policy.findings import ALLOWED, Act, Case, Finding, Site, site_
 from execkit_mcp.policy.knowledge import UNSEEN, interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, FlagUse, Inner, Invocation, static
 from execkit_mcp.policy.paths import locate
-from execkit_mcp.policy.rules import matches
+from execkit_mcp.policy.rules import matches, values_named
 from execkit_mcp.policy.scope import Scope
 from execkit_mcp.policy.session_state import judge_state, judge_variable, state_builtin
 from execkit_mcp.policy.shell.builtins import BUILTINS
@@ -139,7 +139,7 @@ def judge_argv(  # noqa: C901 - the four questions, in order
     if not argv[0].is_static:
         return Judged(finding=_unknown_name(argv[0], case, site))
     word = argv[0].text
-    if (builtin := state_builtin(word)) is not None:
+    if (builtin := state_builtin(word, argv[1:])) is not None:
         return Judged(
             finding=judge_state(builtin, argv[1:], scope, case, site, depth),
             effects=(Effect(EffectKind.STATE, word),),
@@ -229,7 +229,9 @@ def _by_rules(reading: Reading, case: Case) -> Finding:
         for compiled in _candidates(reading, case, verdict):
             misses = _misses(reading, compiled, case)
             if misses:
-                near.append(replace(strictest(misses), source=compiled.source))
+                miss = strictest(misses)
+                told = miss.hint.replace("the rule", f"rule {compiled.rule.id}")
+                near.append(replace(miss, hint=told, source=compiled.source))
                 continue
             outcome = [_granted(compiled, reading, case)]
             if reading.invocation.inner:
@@ -274,7 +276,8 @@ def _misses(reading: Reading, compiled: CompiledElement, case: Case) -> list[Fin
         problems = list(invocation.problems)
     found = [_unresolved(case, problem.code, problem.message) for problem in problems]
     names_use = bool(element.sub) or not invocation.subcommand
-    found.extend(uncovered(reading.placed, grants, reading.site, case, names_use=names_use))
+    servers = values_named(element, invocation)
+    found.extend(uncovered(reading.placed, grants, reading.site, case, names_use=names_use, servers=servers))
     if invocation.inner and not grants.is_trusted and grants.exec == "none":
         found.append(
             Finding(
@@ -342,24 +345,41 @@ def _no_rule(reading: Reading, case: Case) -> Finding:
     wording = _wording(reading)
     names_program = reading.name.bare is not None and reading.name.bare in reading.site.book.names
     program = reading.name.bare or reading.argv[0].text
+    then = _then_of(reading, case)
     if not reading.invocation.is_known and not names_program:
         return Finding(
             verdict=verdict,
             code=ReasonCode.UNKNOWN_PROGRAM,
             message=f"No rule names {wording}, and what it does is not known.",
-            hint=f"Add `allow: [{program}]` with `effects: trusted`, or put it under `ask`.",
+            hint=f"Put it under `ask` in {then}."
+            if then
+            else f"Add `allow: [{program}]` with `effects: trusted`, or put it under `ask`.",
         )
     return Finding(
         verdict=verdict,
         code=ReasonCode.NO_RULE,
         message=f"No rule allows {wording}" + (" with these words or in this folder." if names_program else "."),
-        hint=f'Add to allow: "{wording}"' + _effect_hint(reading) + ".",
+        hint=f'Add to allow{f" in {then}" if then else ""}: "{wording}"' + _effect_hint(reading) + ".",
     )
+
+
+def _then_of(reading: Reading, case: Case) -> str:
+    """The `then` that judges the command, in words; empty where the document's own rules do."""
+    book = reading.site.book
+    if book is case.policy.book:
+        return ""
+    inside = (each for index in (book.allow, book.ask) for each in index.every())
+    rule = next((each.rule.id for each in inside), "")
+    return f"`then` of rule {rule}" if rule else "the `then` of the rule for the command around it"
 
 
 def _effect_hint(reading: Reading) -> str:
     """The grants that the effects would need besides."""
-    kinds = {each.effect.kind for each in reading.placed if not (each.places and all(p.is_stream for p in each.places))}
+    kinds = {
+        each.effect.kind
+        for each in reading.placed
+        if not (each.places and all(p.is_stream for p in each.places)) and each.effect.note != "configured"
+    }
     wanted = [
         text
         for kind, text in (

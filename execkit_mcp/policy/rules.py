@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.compile import CompiledElement
-from execkit_mcp.policy.document import FlagRules
+from execkit_mcp.policy.document import Element, FlagRules
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, FlagUse, Invocation, static
 from execkit_mcp.policy.paths import compile_paths, expand_home
 
@@ -39,6 +39,20 @@ def _flags_match(rules: FlagRules, uses: Sequence[FlagUse]) -> bool:
         if any(_names_meet(use, (name,)) and not _value_fits(use, patterns) for use in uses):
             return False
     return True
+
+
+def values_named(element: Element, invocation: Invocation) -> list[Arg]:
+    """The values of flags that a matching element restricts by ``values``: those that it surely fits."""
+    named = [
+        *((use, element.flags.values) for use in invocation.flags),
+        *((use, element.global_flags.values) for use in invocation.flags if use.is_global),
+    ]
+    return [
+        use.value
+        for use, values in named
+        for name, patterns in values.items()
+        if use.value is not None and _names_meet(use, (name,)) and _value_fits(use, patterns)
+    ]
 
 
 def _fits(text: str, pattern: str) -> bool:

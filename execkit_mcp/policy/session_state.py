@@ -13,18 +13,30 @@ from execkit_mcp.policy.environment import BASE_FORCE, is_dangerous, is_identifi
 from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, static
 from execkit_mcp.policy.scope import Scope
-from execkit_mcp.policy.shell.builtins import STATE_BUILTINS
+from execkit_mcp.policy.shell.builtins import STATE_BUILTINS, stopping_options
 
 _SAME = {"readarray": "mapfile", ".": "source", "typeset": "declare"}
 _DECLARERS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 # Flags of builtins that take a value, so that the words after them are not names.
 _VALUED = {"read": "adinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc", "getopts": ""}
+_LOOKS = frozenset({"-l", "-t", "-lt"})
 _DEFAULT_NAMES = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE"}
 
 
-def state_builtin(word: str) -> str | None:
+def state_builtin(word: str, args: tuple[Arg, ...] = ()) -> str | None:
     """The builtin that ``word`` runs if it belongs to ``shell.state``, else None."""
-    return word if word in STATE_BUILTINS else None
+    return word if word in STATE_BUILTINS and not (word == "hash" and _only_looks_up(args)) else None
+
+
+def _only_looks_up(args: tuple[Arg, ...]) -> bool:
+    """Whether ``hash`` lists, or finds programs where PATH, which nothing may set, has them anyway."""
+    return all(arg.is_static and "/" not in arg.text and (arg.prefix[:1] != "-" or arg.text in _LOOKS) for arg in args)
+
+
+def _switched(builtin: str, args: tuple[Arg, ...]) -> frozenset[str] | None:
+    """The stopping options that ``set`` switches, if it does nothing else."""
+    is_set = builtin == "set" and all(arg.is_static for arg in args)
+    return stopping_options([arg.text for arg in args]) if is_set else None
 
 
 def judge_variable(
@@ -186,11 +198,14 @@ def judge_state(  # noqa: C901, PLR0917 - one builtin after another
             if functions is not Verdict.ALLOW
             else ALLOWED
         )
-    if builtin not in listed and family not in listed and not site.is_absolute_only:
+    switched = _switched(builtin, args)
+    is_listed = builtin in listed or family in listed or (switched is not None and switched <= listed)
+    if not is_listed and not site.is_absolute_only:
+        lacking = sorted(switched - listed) if switched is not None else [builtin]
         found.append(
             _state_refused(
                 f"{builtin} changes the session, and `shell.state` does not list it.",
-                f"Add `{builtin}` to `shell.state`.",
+                f"Add {' and '.join(f'`{each}`' for each in lacking)} to `shell.state`.",
             )
         )
     return strictest(found or [ALLOWED])
@@ -236,6 +251,8 @@ def after_builtin(builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case,
         if builtin == "unset" or all(is_identifier(name) for name in names):
             after = scope.forget(names)
             return after, after
+    if _switched(builtin, args) is not None:
+        return scope, scope
     blank = Scope(cwds=None)
     return blank, blank
 

@@ -7,7 +7,7 @@ import re
 
 from execkit_mcp.model.shape import Text, closest
 from execkit_mcp.policy.groups import DANGEROUS
-from execkit_mcp.policy.shell.builtins import STATE_BUILTINS
+from execkit_mcp.policy.shell.builtins import STATE_BUILTINS, STOPPING_OPTIONS
 
 SLUG = r"[a-z0-9][a-z0-9._-]{0,63}"
 RULE_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -144,9 +144,11 @@ def check_subcommand(text: str) -> str:
 
 
 def check_state_builtin(text: str) -> str:
-    """A builtin that changes the session."""
-    if text in STATE_BUILTINS:
+    """A builtin that changes the session, or an option of ``set`` that only stops a text early."""
+    if text in STATE_BUILTINS or text in STOPPING_OPTIONS:
         return ""
+    if text.startswith("set "):
+        return f'"{text}" cannot be listed by itself; those that can are {", ".join(STOPPING_OPTIONS)}'
     near = closest(text, STATE_BUILTINS)
     return f'"{text}" is no builtin that changes the session{near or "; a program belongs under rules"}'
 

@@ -496,7 +496,7 @@ class Walk:
             blank = Scope(cwds=None)
             return blank, blank
         word = rest[0].text
-        if state_builtin(word) is not None:
+        if state_builtin(word, rest[1:]) is not None:
             return after_builtin(word, rest[1:], scope, self.case, self.site)
         if word == "printf" and len(rest) > 1 and rest[1].prefix.startswith("-v"):
             name = rest[1].text[2:] or (rest[2].text if len(rest) > 2 else "")  # noqa: PLR2004 — printf -v NAME

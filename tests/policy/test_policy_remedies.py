@@ -67,6 +67,13 @@ def test_no_rule_is_near_where_none_could_be_changed_to_allow_it(policy, text):
     assert [part["nearest"] for part in answer["commands"]] == [None] * len(answer["commands"])
 
 
+def test_a_rule_whose_words_match_is_nearer_than_one_that_wants_another_flag():
+    policy = load_policy("read-only", workspace=HERE.workspace)
+    answer = explain_json(judge("kubectl --context prod get pods", policy, HERE), policy, HERE)
+    assert answer["commands"][0]["nearest"]["rule"] == "kubernetes"
+    assert answer["commands"][0]["nearest"]["rule"] in answer["hint"]
+
+
 def test_json_says_what_the_text_says(policy):
     answer = explain_json(judge("find . -delete; systemctl status x", policy, HERE), policy, HERE)
     first, second = answer["commands"]

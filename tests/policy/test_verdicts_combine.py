@@ -137,7 +137,8 @@ def test_the_hint_names_the_line_that_would_allow_it(decide):
     assert '"rm"' in decide("rm x", allow=["ls"]).hint
     assert "write: paths" in decide("sort -o a b", allow=["sort"]).hint
     assert "paths.write" in decide("ls > out", allow=["ls"]).hint
-    assert "`cd`" in decide("set -e", allow=["ls"]).hint or "`set`" in decide("set -e", allow=["ls"]).hint
+    assert "`set -e` and `set -o pipefail`" in decide("set -eo pipefail", allow=["ls"]).hint
+    assert "`umask`" in decide("umask 0", allow=["ls"]).hint
 
 
 def test_flags_slip_past_neither_by_place_nor_by_spelling(decide):

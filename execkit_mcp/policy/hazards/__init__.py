@@ -67,8 +67,23 @@ def verdict_on(hazard: Hazard, rules: HazardRules) -> Verdict:
     return Verdict.ASK if _listed(hazard, rules.ask) else Verdict.ALLOW
 
 
-def _listed(hazard: Hazard, entries: Sequence[str]) -> bool:
-    return any(entry in (groups.DANGEROUS, hazard.id) or globs.matches(hazard.id, entry) for entry in entries)
+def _listed(hazard: Hazard, entries: Sequence[str]) -> list[str]:
+    """The entries that mean the hazard."""
+    return [entry for entry in entries if entry in (groups.DANGEROUS, hazard.id) or globs.matches(hazard.id, entry)]
+
+
+def hint(hazard: Hazard, rules: HazardRules, verdict: Verdict) -> str:
+    """What to change in ``hazards`` to hear less of a hazard; a glob or a group has no exceptions."""
+    key = "deny" if verdict is Verdict.DENY else "ask"
+    wide = [entry for entry in _listed(hazard, getattr(rules, key)) if entry != hazard.id]
+    if wide:
+        through = f"`hazards.{key}` has it through `{wide[0]}`: list the ids that it is for by name instead"
+        return (
+            f"{through}, and `{hazard.id}` under `hazards.ask`." if key == "deny" else f"{through} to run this unasked."
+        )
+    if key == "deny":
+        return f"Move `{hazard.id}` from `hazards.deny` to `hazards.ask` to let a person decide."
+    return f"Take `{hazard.id}` out of `hazards.ask` only if every such command is meant to run unasked."
 
 
 def hit_of(hazard: Hazard) -> HazardHit:
@@ -76,4 +91,16 @@ def hit_of(hazard: Hazard) -> HazardHit:
     return HazardHit(id=hazard.id, severity=hazard.severity, message=f"This {hazard.message}.")
 
 
-__all__ = ["BY_ID", "FAMILIES", "HAZARDS", "Hazard", "Scene", "Shape", "find", "hit_of", "verdict_on", "written_by"]
+__all__ = [
+    "BY_ID",
+    "FAMILIES",
+    "HAZARDS",
+    "Hazard",
+    "Scene",
+    "Shape",
+    "find",
+    "hint",
+    "hit_of",
+    "verdict_on",
+    "written_by",
+]

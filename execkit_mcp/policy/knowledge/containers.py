@@ -79,7 +79,7 @@ _DOCKER_EXEC = (
     "-u,--user= -w,--workdir= -T,--no-TTY --index="
 )
 _KUBE = (
-    "-n,--namespace= --context= --cluster= --user= -v,--v= --request-timeout= --kubeconfig=:rxU "
+    "-n,--namespace= --context=:C --cluster=:C --user=:C -v,--v= --request-timeout= --kubeconfig=:rxU "
     "-s,--server=:u --token= --as= --as-group= --as-uid= "
     "--certificate-authority=:r --client-certificate=:r --client-key=:r "
     "--insecure-skip-tls-verify=? --tls-server-name= --username= --password= "
@@ -234,7 +234,7 @@ PROGRAMS = (
     Program(
         names="helm",
         source="helm 3 manual",
-        flags="-n,--namespace= --kube-context= --debug --kubeconfig=:rxU --kube-apiserver=:u "
+        flags="-n,--namespace= --kube-context=:C --debug --kubeconfig=:rxU --kube-apiserver=:u "
         "--kube-token= --registry-config=:r --repository-cache=:R --repository-config=:r",
         alone="--help -h version",
         subcommands={

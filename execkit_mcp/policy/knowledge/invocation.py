@@ -71,14 +71,17 @@ class FlagUse(Struct, frozen=True, kw_only=True):
     is_known: bool = True
 
 
+PICKED_BY = "configured by "
+
+
 class ArgEffect(Struct, frozen=True, kw_only=True):
     """An effect with the word that causes it.
 
     Attributes:
         kind: what kind.
         arg: the path (READ, WRITE), ``host[:port]`` (NET) or name (STATE, PROCESS); None when there is no word for it.
-        note: ``configured`` (NET whose server is configured elsewhere), ``unknown`` (NET or EXEC that cannot be told),
-            or free text for people.
+        note: ``configured`` (NET whose server is configured elsewhere), ``PICKED_BY`` and a flag (NET with one of
+            several such servers), ``unknown`` (NET or EXEC that cannot be told), or free text for people.
         is_recursive: whether everything below the path counts.
     """
 
@@ -86,6 +89,11 @@ class ArgEffect(Struct, frozen=True, kw_only=True):
     arg: Arg | None = None
     note: str = ""
     is_recursive: bool = False
+
+    @property
+    def picks_server(self) -> bool:
+        """Whether its word picks one of several configured servers."""
+        return self.note.startswith(PICKED_BY)
 
 
 class Inner(Struct, frozen=True, kw_only=True):

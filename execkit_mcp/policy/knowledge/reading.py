@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from execkit_mcp.model import EffectKind, ReasonCode
 from execkit_mcp.policy.knowledge.invocation import (
+    PICKED_BY,
     Arg,
     ArgEffect,
     ArgKind,
@@ -30,6 +31,7 @@ _PATHS = {
 _STREAMS = frozenset("ro")
 _PLAIN = {
     "N": (EffectKind.NET, "configured"),
+    "C": (EffectKind.NET, PICKED_BY),
     "U": (EffectKind.NET, "unknown"),
     "x": (EffectKind.EXEC, "unknown"),
 }
@@ -135,7 +137,7 @@ class Reading:
                     self.effect(path[0], arg, via, is_deep=path[1] or self.is_deep)
             elif mark in _PLAIN:
                 kind, note = _PLAIN[mark]
-                self.effect(kind, None, note)
+                self.effect(kind, None if mark != "C" else arg, note if mark != "C" else f"{note}{via}")
             elif mark in _NAMED:
                 self.effect(_NAMED[mark], arg, via)
             elif mark == "u":

@@ -1,6 +1,7 @@
+# ruff: noqa: E501 - a table reads one row a line
 """Small tools that fit nowhere else.
 
-Sources: util-linux 2.38, ncurses 6.4, debianutils 5.7, bc 1.07, tmux 3.3 manuals.
+Sources: libxml2 2.9.14, cloc 1.96, tokei 12.1, tldr 3.3, util-linux 2.38, ncurses 6.4, debianutils 5.7, bc 1.07, tmux 3.3 manuals.
 """
 
 from functools import partial
@@ -27,7 +28,88 @@ def _after_crontab(reading: Reading) -> None:
         reading.mark("sx", None)
 
 
+def _after_cloc(reading: Reading) -> None:
+    """An operand that is an archive is unpacked by whatever program fits it."""
+    if any(not arg.is_static or arg.text.lower().endswith(_ARCHIVES) for arg in reading.operands):
+        reading.mark("x", None)
+
+
+def _after_xmllint(reading: Reading) -> None:
+    """A document may be fetched: a word with a scheme is an address."""
+    for arg in reading.operands:
+        if not arg.is_static or ":" in arg.text:
+            reading.mark("u", arg)
+
+
+_ARCHIVES = (
+    ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".z", ".zip", ".zst", ".7z", ".rar", ".deb", ".rpm",
+    ".whl", ".jar", ".war", ".ear",
+)  # fmt: skip
+
+# What makes libxml2 follow what the document or a schema names: files and addresses that the command line does not show.
+_XML_FOLLOWS = (
+    "--noent:R? -noent:R? --valid:R? -valid:R? --postvalid:R? -postvalid:R? --loaddtd:R? -loaddtd:R? --dtdattr:R? "
+    "-dtdattr:R? --xinclude:R? -xinclude:R? --noxincludenode:R? -noxincludenode:R? --c14n:R? -c14n:R? --c14n11:R? "
+    "-c14n11:R? --exc-c14n:R? -exc-c14n:R? --catalogs:R? -catalogs:R? --shell:? -shell:? --insert:? -insert:? "
+    "--path=:R? -path=:R? --dtdvalid=:ru? -dtdvalid=:ru? --dtdvalidfpi=:? -dtdvalidfpi=:? --schema=:ru? -schema=:ru? "
+    "--relaxng=:ru? -relaxng=:ru? --schematron=:ru? -schematron=:ru?"
+)
+_XML_PRINTS = (
+    "--noout -noout --format -format --pretty= -pretty= --xpath= -xpath= --html -html --xmlout -xmlout --nowarning "
+    "-nowarning --noblanks -noblanks --nocdata -nocdata --nonet -nonet --huge -huge --recover -recover --timing -timing "
+    "--debug -debug --dropdtd -dropdtd --nsclean -nsclean --encode= -encode= --stream -stream --pattern= -pattern= "
+    "--maxmem= -maxmem= --quiet -quiet --nodefdtd -nodefdtd --sax -sax --push -push --memory -memory --copy -copy"
+)
+
 PROGRAMS = (
+    Program(
+        names="xmllint",
+        source="libxml2 2.9.14 manual",
+        is_long_only=True,
+        flags=f"-o,--output,-output=:o {_XML_PRINTS} {_XML_FOLLOWS}",
+        operands="r*",
+        after=_after_xmllint,
+        alone="--version -version --help",
+    ),
+    Program(
+        names="cloc",
+        source="cloc 1.96 manual: a Perl program; configuration, archives and version control run others",
+        is_long_only=True,
+        flags="--by-file --by-file-by-lang --by-percent= --quiet --csv --csv-delimiter= --json --md --xml --yaml --hide-rate "
+        "--progress-rate= --sum-one --exclude-dir= --exclude-ext= --exclude-lang= --include-ext= --include-lang= --fullpath "
+        "--match-d= --not-match-d= --match-f= --not-match-f= --max-file-size= --follow-links --no-recurse --skip-uniqueness "
+        "--timeout= --processes= --unicode --show-lang --show-ext --autoconf --lang-no-ext= --3 --no-autogen "
+        "--list-file=:r --exclude-list-file=:r --out=:w --report-file=:w --counted=:w --ignored=:w --found=:w "
+        "--categorized=:w --unique=:w --write-lang-def=:w --sql=:w --sql-append --config=:rx --read-lang-def=:rx "
+        "--force-lang-def=:rx --extract-with=:x --strip-comments=:d --diff:x --git:x --vcs=:x",
+        operands="R*",
+        after=_after_cloc,
+    ),
+    Program(
+        names="tokei",
+        source="tokei 12.1 manual",
+        flags="-C,--compact -f,--files -l,--languages -v,--verbose -c,--columns= -e,--exclude= -i,--input=:f -o,--output= "
+        "-s,--sort= -r,--rsort= -t,--type= -n,--num-format= --hidden --no-ignore --no-ignore-dot --no-ignore-parent "
+        "--no-ignore-vcs --streaming=",
+        operands="R*",
+        empty="R",
+        alone="--help -h --version -V",
+    ),
+    Program(
+        names="tldr",
+        source="tldr client 3.3 manual: fetches pages that its cache lacks",
+        flags="-p,--platform= -L,--language= -l,--list -q,--quiet --color= -f,--render=:r -u,--update,--update_cache:ds "
+        "-c,--clear-cache:ds",
+        operands="-*;N",
+        alone="--help -h --version -v",
+    ),
+    _util(
+        names="ipcs",
+        flags="-i,--id= -m,--shmems -q,--queues -s,--semaphores -a,--all -c,--creator -l,--limits -p,--pid -t,--time "
+        "-u,--summary -b,--bytes --human",
+        operands="",
+        alone="--help -h --version -V",
+    ),
     Program(
         names="which",
         source="debianutils 5.7 manual",

@@ -27,6 +27,7 @@ o     writes this path (`-` is standard output)              c     runs this wor
 d     writes everything below this path                      s     changes the state of the session or machine
 @     reads the file after a leading `@`                     p     signals or changes processes or services
 A     the command to run starts here                         ?     unknown
+C     connects to the configured server that this word picks
 ====  =====================================================  ====  ==========================================
 
 Where there is no word for a path mark (a flag without value, a program mark), the path is the current folder
@@ -44,7 +45,7 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from execkit_mcp.policy.knowledge.reading import Reading
 
-MARKS = frozenset("-rfRwodnuNUxcsp?@A")
+MARKS = frozenset("-rfRwodnuNUCxcsp?@A")
 _TOKEN = re.compile(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
 
 

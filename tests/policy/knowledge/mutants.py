@@ -22,7 +22,7 @@ from execkit_mcp.policy.knowledge.opaque import read_marked
 from execkit_mcp.policy.knowledge.spec import Grammar, Program, flags_of
 
 HERE = Path(__file__).parent
-MARKS = frozenset("rfRwodnuNUxcsp?@A")
+MARKS = frozenset("rfRwodnuNUCxcsp?@A")
 
 
 def rows() -> list[Program]:
