@@ -4,12 +4,16 @@ import asyncio
 import gc
 import signal
 import sys
+from typing import Final
 
 import anyio
 
 from execkit_mcp.kit import open_kit
 from execkit_mcp.server.app import build_server
 from execkit_mcp.server.stdio import stdio_streams
+
+_YOUNG_OBJECTS: Final = 20_000
+"""Objects between two walks of the collector: some calls' worth, where Python's 700 means several walks a call."""
 
 
 async def _serve(*, policy: str | None, config: str | None, workspace: str | None, state_dir: str | None) -> None:
@@ -23,6 +27,7 @@ async def _serve(*, policy: str | None, config: str | None, workspace: str | Non
         kit.prewarm()
         server = build_server(kit)
         gc.freeze()  # what stands now stays to the end: the collector need not walk it again and again
+        gc.set_threshold(_YOUNG_OBJECTS)
         sys.stderr.write(f"execkit-mcp: serving on stdio, policy {kit.policy_name}\n")
         sys.stderr.flush()
         with serving:  # a signal ends this block; then the kit is closed in order
