@@ -43,6 +43,7 @@ class Ledger:
         self._running: list[Exec] = []
         self._next_walk_s = 0.0
         self._expired: OrderedDict[str, tuple[str, dict[str, object]]] = OrderedDict()
+        self._spent: OrderedDict[tuple[str, str], str] = OrderedDict()  # owner and key of what has aged out
 
     def add(self, exec_: Exec) -> None:
         """Enter a new exec."""
@@ -55,6 +56,7 @@ class Ledger:
 
         Raises:
             CommandInvalid: the key was given with another call.
+            ExecExpired: that exec has aged out; it does not run again for that.
         """
         for each in reversed(self._execs.values()):
             if each.key is not None and each.key[0] == key and each.owner == owner:
@@ -64,7 +66,8 @@ class Ledger:
                         hint="Use a new key for each command; repeat a key only to repeat the very same call.",
                     )
                 return each
-        return None
+        spent = self._spent.get((owner, key))
+        return None if spent is None else self.get(spent, owner)
 
     def get(self, exec_id: str, owner: str) -> Exec:
         """The exec of that id, if ``owner`` asked for it.
@@ -133,5 +136,9 @@ class Ledger:
         }
         self._expired[old.exec_id] = (old.owner, {"status": old.status.value, **counts})
         old.discard()
+        if old.key is not None:
+            self._spent[old.owner, old.key[0]] = old.exec_id
+        while len(self._spent) > self._limits.counts:
+            self._spent.popitem(last=False)
         while len(self._expired) > self._limits.counts:
             self._expired.popitem(last=False)

@@ -37,6 +37,12 @@ async def test_a_session_is_used_and_closed_by_its_owner_only(kit):
     assert (await kit.run(RunRequest(command="pwd", session="s1"), requester="a")).exit_code == 0
 
 
+async def test_a_key_of_one_caller_gives_nothing_to_another(kit):
+    mine = await kit.run(RunRequest(command="echo mine", idempotency_key="k"), requester="a")
+    other = await kit.run(RunRequest(command="echo mine", idempotency_key="k"), requester="b")
+    assert other.exec_id != mine.exec_id
+
+
 async def test_two_callers_have_two_default_sessions(kit, world):
     (world.workspace / "sub").mkdir()
     await kit.run(RunRequest(command="cd sub"), requester="a")

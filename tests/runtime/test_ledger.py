@@ -24,7 +24,7 @@ class World:
         self.ledger = Ledger(self.clock, structs.replace(LedgerLimits(), **limits))
         self.count = 0
 
-    def run(self, size, *, session="main", owner="me", ends=True):
+    def run(self, size, *, session="main", owner="me", ends=True, key=None):
         self.count += 1
         exec_id = f"x_{self.count}"
 
@@ -36,6 +36,7 @@ class World:
             exec_id=exec_id, session=session, owner=owner, decision=DECISION, is_tty=False, make_chain=make_chain,
             started_s=self.clock.monotonic_s(),
         )  # fmt: skip
+        exec_.key = None if key is None else (key, ("true",))
         self.ledger.add(exec_)
         exec_.feed("stdout", b"word\n" * (size // 5))
         if ends:
@@ -118,3 +119,15 @@ async def test_closing_a_session_removes_what_it_has_on_disk(world, tmp_path):
     assert big not in one.kept()
     one.ledger.close()
     assert not list(tmp_path.rglob("x_*"))
+
+
+async def test_a_key_is_not_forgotten_when_its_exec_ages_out(world):
+    one = world(execs=1)
+    first = one.run(10, key="k")
+    assert one.ledger.repeated("k", ("true",), "me").exec_id == first
+    assert one.ledger.repeated("k", ("true",), "you") is None
+    one.run(10)
+    one.run(10)
+    with pytest.raises(ExecExpired):
+        one.ledger.repeated("k", ("true",), "me")
+    assert one.ledger.repeated("other", ("true",), "me") is None
