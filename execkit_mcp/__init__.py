@@ -10,11 +10,7 @@
 package costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from execkit_mcp.model.version import VERSION
-
+TYPE_CHECKING = False  # type checkers take it for true; loading typing would be a third of a hook's call
 if TYPE_CHECKING:
     from execkit_mcp.errors import (
         ApprovalDenied,
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
     from execkit_mcp.runtime.sdk_policy import Policy
     from execkit_mcp.sync import Session, create
 
-__version__ = VERSION
+    __version__: str
 
 _HOME = {
     "ApprovalDenied": "errors",
@@ -64,6 +60,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - only when a name is asked for
+
+    if name == "__version__":
+        return import_module(f"{__name__}.model.version").VERSION
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -2,26 +2,43 @@
 
 async with aio.create(policy=Policy.default_deny(allow=["ls", "cat"])) as s:
     r = await s.exec("ls")
+
+Over 400 lines: one class, whose methods' docstrings are its reference.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
 from typing import Final, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from execkit_mcp.errors import ApprovalRequired, Blocked, TransportUnavailable, TransportUnknown
+from execkit_mcp.config.settings import TargetSettings, load_settings
+from execkit_mcp.errors import (
+    ApprovalExpired,
+    ApprovalRequired,
+    Blocked,
+    ConfigError,
+    TransportUnavailable,
+    TransportUnknown,
+)
 from execkit_mcp.kit import ExecKit, open_kit
-from execkit_mcp.model import Decision, ExecResult, Status
+from execkit_mcp.model import Decision, ExecResult, PolicyRef, ReasonCode, Status, Verdict
+from execkit_mcp.policy import CompiledPolicy
 from execkit_mcp.runtime.request import RunRequest
+from execkit_mcp.runtime.sandboxing import SandboxRequest
 from execkit_mcp.runtime.sdk_policy import Policy
 
 __all__ = ["Approver", "OutputChunk", "Question", "Session", "create"]
 
 REQUESTER: Final = "sdk"
 MAX_OUTPUT_CHARS: Final = 1_000_000
+_LOOK_S: Final = 0.25
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -34,6 +51,9 @@ class Question(Struct, frozen=True, kw_only=True):
 
 Approver = Callable[[Question], Awaitable[bool]]
 """Brings a person's answer: True lets the command run once."""
+
+
+Location = str | os.PathLike[str]
 
 
 class OutputChunk(str):
@@ -74,6 +94,7 @@ class Session:
         max_output: int = MAX_OUTPUT_CHARS,
         reason: str = "",
         approval_id: str | None = None,
+        approval_wait_s: float = 0.0,
     ) -> ExecResult:
         """Run ``command`` to its end and return the result; a non-zero exit code is a result.
 
@@ -85,6 +106,7 @@ class Session:
             max_output: characters a stream that the result keeps.
             reason: shown to the person who may have to approve.
             approval_id: an approval obtained earlier for this command.
+            approval_wait_s: seconds to wait for a person who answers elsewhere (``execkit-mcp approve``).
 
         Raises:
             Blocked: the policy refuses it; ``.decision`` says why.
@@ -103,9 +125,12 @@ class Session:
             reason=reason,
             approval_id=approval_id,
         )
-        result = await self._kit.run(request, requester=REQUESTER)
+        result = await self._run(request)
         if result.status is Status.APPROVAL_PENDING and self._approver is not None:
-            result = await self._kit.run(await self._approved(request, result), requester=REQUESTER)
+            result = await self._run(await self._approved(request, result))
+        waits_for = result.approval_id if result.status is Status.APPROVAL_PENDING else None
+        if waits_for and approval_wait_s > 0 and await self._kit.answered(waits_for, timeout_s=approval_wait_s):
+            result = await self._kit.run(request.approved_by(waits_for), requester=REQUESTER)
         return _unless_blocked(result)
 
     async def stream(
@@ -127,18 +152,107 @@ class Session:
             async for stream, text in pieces:
                 yield OutputChunk.of(text, stream)
 
+    async def _run(self, request: RunRequest) -> ExecResult:
+        """Run it; the approver is asked as well about what waits beneath it (an exec, a connection)."""
+        if self._approver is None:
+            return await self._kit.run(request, requester=REQUESTER)
+        task = asyncio.ensure_future(self._kit.run(request, requester=REQUESTER))
+        asked: set[str] = set()
+        try:
+            while not (await asyncio.wait({task}, timeout=_LOOK_S))[0]:
+                for approval_id, decision in self._kit.held(self._name, requester=REQUESTER).items():
+                    if approval_id not in asked:
+                        asked.add(approval_id)
+                        with contextlib.suppress(ApprovalExpired):  # answered elsewhere meanwhile
+                            await self._put_to_approver(approval_id, decision)
+            return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
     async def _approved(self, request: RunRequest, result: ExecResult) -> RunRequest:
-        assert self._approver is not None
         assert result.approval_id is not None
         assert result.decision is not None
-        text = self._kit.question(result.approval_id, channel="callback")
+        is_asked = await self._put_to_approver(result.approval_id, result.decision)
+        return request.approved_by(result.approval_id) if is_asked else request
+
+    async def _put_to_approver(self, approval_id: str, decision: Decision) -> bool:
+        """Have the approver answer; False where this question is not his to answer."""
+        assert self._approver is not None
+        text = self._kit.question(approval_id, channel="callback")
         if text is None:
-            return request
-        question = Question(approval_id=result.approval_id, text=text, decision=result.decision)
+            return False
+        question = Question(approval_id=approval_id, text=text, decision=decision)
         self._kit.answer(
-            result.approval_id, approve=await self._approver(question) is True, channel="callback", who="approver"
+            approval_id, approve=await self._approver(question) is True, channel="callback", who="approver"
         )
-        return request.approved_by(result.approval_id)
+        return True
+
+    async def snapshot(self, name: str | None = None) -> str:
+        """Keep the workspace of a sandbox as it is, under ``name`` or the next free one, which is returned.
+
+        Raises:
+            CheckpointNotFound: the session is no sandbox.
+            CheckpointConflict: a process of it still runs, or the name is taken.
+        """
+        facts = await self._sandbox(SandboxRequest(action="snapshot", session=self._name, snapshot=name))
+        return str(facts["snapshot"])
+
+    async def restore(self, snapshot: str) -> None:
+        """Make the workspace of a sandbox what it was at ``snapshot``; raises as ``snapshot`` does."""
+        await self._sandbox(SandboxRequest(action="restore", session=self._name, snapshot=snapshot))
+
+    async def fork(self, snapshot: str | None = None) -> "Session":
+        """A second sandbox that starts from this one's workspace, or from ``snapshot``; both write for themselves."""
+        facts = await self._sandbox(SandboxRequest(action="fork", session=self._name, snapshot=snapshot))
+        name = str(facts["fork"])
+        stack = AsyncExitStack()
+        stack.push_async_callback(self._kit.close_session, name, requester=REQUESTER)
+        return Session(self._kit, name, self._approver, stack)
+
+    async def diff(self) -> Mapping[str, object]:
+        """What a sandbox changed in its workspace: ``changes`` (a line each), ``count`` and ``text`` with the lines."""
+        return await self._sandbox(SandboxRequest(action="diff", session=self._name, max_output=MAX_OUTPUT_CHARS))
+
+    async def apply(self, *, reason: str = "", approval_id: str | None = None) -> int:
+        """Write a sandbox's changes into the real workspace, once a person has seen and approved them; how many.
+
+        Raises:
+            ApprovalRequired: no approver was given, or nobody answered.
+            ApprovalDenied, ApprovalExpired: a person said no, or yes to something else.
+            CheckpointConflict: the workspace is no longer what it was when the changes were shown.
+        """
+        request = SandboxRequest(action="apply", session=self._name, reason=reason, approval_id=approval_id)
+        facts = await self._sandbox(request)
+        pending = facts.get("approval_id")
+        if pending is not None and self._approver is not None:
+            text = self._kit.question(str(pending), channel="callback")
+            if text is not None:
+                decision = Decision(
+                    verdict=Verdict.ASK,
+                    canonical=None,
+                    rule=None,
+                    reason_code=ReasonCode.PATH_WRITE,
+                    message=str(facts["message"]),
+                    hint="",
+                    policy=PolicyRef(name=self._kit.policy_name, digest=""),
+                )
+                question = Question(approval_id=str(pending), text=text, decision=decision)
+                approved = await self._approver(question) is True
+                self._kit.answer(str(pending), approve=approved, channel="callback", who="approver")
+                facts = await self._sandbox(replace(request, approval_id=str(pending)))
+                pending = facts.get("approval_id")
+        if pending is not None:
+            raise ApprovalRequired(
+                str(facts["message"]),
+                approval_id=str(pending),
+                hint=f"A person must run `execkit-mcp approve {pending}`; then call again with approval_id.",
+            )
+        return int(str(facts["applied"]))
+
+    async def _sandbox(self, request: SandboxRequest) -> Mapping[str, object]:
+        return await self._kit.sandbox(request, requester=REQUESTER)
 
     async def close(self) -> None:
         """End the shell and everything below it; closing twice does nothing."""
@@ -177,17 +291,17 @@ class _Creation:
 def create(
     target: str = "local",
     *,
-    policy: Policy | str | None = None,
-    cwd: str | None = None,
+    policy: Policy | Location | None = None,
+    cwd: Location | None = None,
     approver: Approver | None = None,
-    workspace: str | None = None,
-    config: str | None = None,
-    state_dir: str | None = None,
+    workspace: Location | None = None,
+    config: Location | None = None,
+    state_dir: Location | None = None,
 ) -> _Creation:
     """Open a session; await what this returns, or use it with ``async with``.
 
     Args:
-        target: a declared target, or a URL such as ``local://``.
+        target: a declared target, or a URL: ``local://``, ``ssh://user@host:port/folder``.
         policy: a Policy, or the name or path of one; default ``workstation``.
         cwd: the folder to start in; default: the workspace.
         approver: asked when the policy says ``ask``.
@@ -202,35 +316,51 @@ def create(
     return _Creation(
         lambda: _open(
             target,
-            policy=policy,
-            cwd=cwd,
+            policy=policy.compiled if isinstance(policy, Policy) else _spelled("policy", policy, "a Policy, "),
+            cwd=_spelled("cwd", cwd),
             approver=approver,
-            workspace=workspace,
-            config=config,
-            state_dir=state_dir,
+            workspace=_spelled("workspace", workspace),
+            config=_spelled("config", config),
+            state_dir=_spelled("state_dir", state_dir),
         )
     )
+
+
+def _spelled(name: str, value: object, others: str = "") -> str | None:
+    """``value`` as text; raises ConfigError."""
+    if value is None:
+        return None
+    with contextlib.suppress(TypeError):
+        spelled = os.fspath(value)  # type: ignore[call-overload]
+        if isinstance(spelled, str):
+            return spelled
+    raise ConfigError(f"{name} is {value!r}; it must be {others}text, a path, or None.", hint="Pass one of these.")
 
 
 async def _open(
     target: str,
     *,
-    policy: Policy | str | None,
+    policy: CompiledPolicy | str | None,
     cwd: str | None,
     approver: Approver | None,
     workspace: str | None,
     config: str | None,
     state_dir: str | None,
 ) -> Session:
-    name = target_of(target)
+    if not isinstance(target, str):
+        raise ConfigError(f"target is {target!r}; it must be text.", hint="Pass a target's name, or a URL.")
+    if approver is not None and not callable(approver):
+        raise ConfigError(f"approver is {approver!r}, which cannot be called.", hint="Pass a function.")
+    name, declared = named_target(target, config, has_policy=policy is not None)
     stack = AsyncExitStack()
     try:
         kit = await stack.enter_async_context(
             open_kit(
-                policy=policy.compiled if isinstance(policy, Policy) else policy,
+                policy=policy,
                 config=config,
                 workspace=workspace,
                 state_dir=state_dir,
+                targets=declared,
             )
         )
         opened = await kit.open_session(target=name, cwd=cwd, requester=REQUESTER)
@@ -240,8 +370,52 @@ async def _open(
     return Session(kit, str(opened["session"]), approver, stack)
 
 
+def named_target(target: str, config: str | None, *, has_policy: bool = False) -> tuple[str, dict[str, TargetSettings]]:
+    """The target's name, and for ``ssh://[user@]host[:port][/folder]`` its declaration.
+
+    A target that the configuration declares under the host's name gives what the URL leaves open.
+
+    Raises:
+        TransportUnavailable, TransportUnknown: a URL of another transport.
+        ConfigError: a URL that is none, or holds a password.
+    """
+    name = target_of(target)
+    if "://" not in target or name != "ssh":
+        return name, {}
+    try:
+        url = urlsplit(target)
+        host, port = url.hostname or "", url.port
+    except ValueError as error:
+        raise ConfigError(f"{target!r} is no ssh URL: {error}.", hint="Write ssh://user@host:port.") from None
+    if url.password is not None or not host or url.query or url.fragment or host.startswith("-"):
+        raise ConfigError(
+            "An ssh URL holds user, host, port and folder, nothing else.",
+            hint="Write ssh://user@host:port/folder; keys come from the agent or from identity_file.",
+        )
+    host = url.netloc.rpartition("@")[2].partition(":")[0] if "[" not in url.netloc else host  # as it is spelled
+    base = load_settings(config=config).targets.get(host)
+    stated: dict[str, str | int | float] = {}
+    if base is not None and base.transport == "ssh":
+        stated = {key: base.options[key] for key in base.stated}
+    stated.setdefault("host", host)
+    stated.update({"user": unquote(url.username)} if url.username else {})
+    stated.update({"port": port} if port is not None else {})
+    folder = unquote(url.path) if url.path not in {"", "/"} else (base.cwd if base is not None else None)
+    return target, {
+        target: TargetSettings(
+            name=target,
+            transport="ssh",
+            policy=base.policy if base is not None and not has_policy else None,
+            cwd=folder,
+            options=stated,
+            stated=frozenset(stated),
+            origin="the caller",
+        )
+    }
+
+
 def target_of(target: str) -> str:
-    """The declared target that ``target`` (a name or a URL) means.
+    """The declared target, or the transport, that ``target`` (a name or a URL) means.
 
     Raises:
         TransportUnavailable: a URL of a transport that this version does not have.
@@ -250,14 +424,14 @@ def target_of(target: str) -> str:
     if "://" not in target:
         return target
     scheme = urlsplit(target).scheme
-    if scheme == "local":
-        return "local"
-    planned = ("ssh", "docker", "kubernetes")
+    if scheme in {"local", "sandbox", "ssh"}:
+        return scheme
+    planned = ("docker", "kubernetes")
     if scheme in planned:
         raise TransportUnavailable(
-            f"{scheme} sessions are not part of this version.", hint='Use "local", the only transport today.'
+            f"{scheme} sessions are not part of this version.", hint="Use local or ssh://user@host."
         )
-    raise TransportUnknown(f"There is no transport {scheme!r}.", hint='Use "local".')
+    raise TransportUnknown(f"There is no transport {scheme!r}.", hint="Use local or ssh://user@host.")
 
 
 def _unless_blocked(result: ExecResult) -> ExecResult:

@@ -33,13 +33,18 @@
     │   ├── TransportLost      transport.lost
     │   └── CapabilityMissing  transport.capability_missing
     ├── FenceUnavailable       fence.unavailable
+    ├── CheckpointError
+    │   ├── CheckpointNotFound checkpoint.not_found
+    │   ├── CheckpointConflict checkpoint.conflict
+    │   └── CheckpointTooLarge checkpoint.too_large
     ├── StorageUnavailable     storage.unavailable
     ├── AuditError
     │   ├── AuditWriteFailed   audit.write_failed
     │   └── AuditChainBroken   audit.chain_broken
     └── InternalError          internal.error
 
-A code never changes its meaning. A message says what happened and to what; a hint says what to do next.
+It is longer than most: a class for each code. A code never changes its meaning.
+A message says what happened and to what; a hint says what to do next.
 """
 
 from collections.abc import Mapping
@@ -52,12 +57,17 @@ __all__ = [
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalRequired",
+    "AuditBusy",
     "AuditChainBroken",
     "AuditError",
     "AuditWriteFailed",
     "AuthFailed",
     "Blocked",
     "CapabilityMissing",
+    "CheckpointConflict",
+    "CheckpointError",
+    "CheckpointNotFound",
+    "CheckpointTooLarge",
     "CommandCancelled",
     "CommandError",
     "CommandInvalid",
@@ -340,6 +350,30 @@ class FenceUnavailable(ExecKitError):
     code = "fence.unavailable"
 
 
+class CheckpointError(ExecKitError):
+    """A workspace in layers cannot do what was asked."""
+
+    code = "checkpoint.conflict"
+
+
+class CheckpointNotFound(CheckpointError):
+    """There is no snapshot of that name, or the session is no sandbox."""
+
+    code = "checkpoint.not_found"
+
+
+class CheckpointConflict(CheckpointError):
+    """Something is not as it was: a workspace that changed meanwhile, a sandbox in which something runs."""
+
+    code = "checkpoint.conflict"
+
+
+class CheckpointTooLarge(CheckpointError):
+    """More changed than can be shown, or more snapshots than there may be."""
+
+    code = "checkpoint.too_large"
+
+
 class StorageUnavailable(ExecKitError):
     """The state folder or its database cannot be used."""
 
@@ -356,6 +390,10 @@ class AuditWriteFailed(AuditError):
     """The record could not be written, so nothing ran."""
 
     code = "audit.write_failed"
+
+
+class AuditBusy(AuditWriteFailed):
+    """Another process holds the record, so nothing ran; the record itself is as good as before."""
 
 
 class AuditChainBroken(AuditError):

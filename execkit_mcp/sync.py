@@ -1,12 +1,14 @@
 """The blocking facade: the names of ``execkit_mcp.aio``, over one event loop on a thread of its own.
 
 The loop starts with the first session and ends with the last one, so that nothing of it is left in a process that has
-closed what it opened.
+closed what it opened. A forked child has no such thread: what its parent opened is not the child's to use or to end,
+and what the child opens gets a loop of its own.
 """
 
 import asyncio
+import os
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -30,6 +32,13 @@ class _Portal:
         self._users = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._parents: list[asyncio.AbstractEventLoop | None] = []  # never touched: the parent works with them
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self._parents.append(self._loop)
+        self._lock = threading.Lock()
+        self._users, self._loop, self._thread = 0, None, None
 
     def enter(self) -> None:
         """Take a share in the loop; the first one starts it."""
@@ -72,6 +81,7 @@ class Session:
     def __init__(self, inner: aio.Session) -> None:
         self._inner = inner
         self._is_open = True
+        self._pid = os.getpid()
 
     @property
     def name(self) -> str:
@@ -88,6 +98,7 @@ class Session:
         max_output: int = aio.MAX_OUTPUT_CHARS,
         reason: str = "",
         approval_id: str | None = None,
+        approval_wait_s: float = 0.0,
     ) -> ExecResult:
         """Run ``command`` to its end and return the result; see ``aio.Session.exec``."""
         return self._call(
@@ -99,6 +110,7 @@ class Session:
                 max_output=max_output,
                 reason=reason,
                 approval_id=approval_id,
+                approval_wait_s=approval_wait_s,
             )
         )
 
@@ -113,10 +125,34 @@ class Session:
         finally:
             self._call(_end(chunks))
 
+    def snapshot(self, name: str | None = None) -> str:
+        """Keep the workspace of a sandbox as it is; see ``aio.Session.snapshot``."""
+        return self._call(self._inner.snapshot(name))
+
+    def restore(self, snapshot: str) -> None:
+        """Make the workspace of a sandbox what it was; see ``aio.Session.restore``."""
+        self._call(self._inner.restore(snapshot))
+
+    def fork(self, snapshot: str | None = None) -> "Session":
+        """A second sandbox that starts from this one's workspace; see ``aio.Session.fork``."""
+        forked = self._call(self._inner.fork(snapshot))
+        _PORTAL.enter()
+        return Session(forked)
+
+    def diff(self) -> Mapping[str, object]:
+        """What a sandbox changed in its workspace; see ``aio.Session.diff``."""
+        return self._call(self._inner.diff())
+
+    def apply(self, *, reason: str = "", approval_id: str | None = None) -> int:
+        """Write a sandbox's changes into the real workspace; see ``aio.Session.apply``."""
+        return self._call(self._inner.apply(reason=reason, approval_id=approval_id))
+
     def close(self) -> None:
         """End the shell and everything below it; closing twice does nothing."""
         if self._is_open:
             self._is_open = False
+            if self._pid != os.getpid():
+                return
             try:
                 _PORTAL.call(self._inner.close())
             finally:
@@ -126,6 +162,12 @@ class Session:
         if not self._is_open:
             work.close()
             raise SessionClosed(f"Session {self.name!r} is closed.", hint="Open another with create().")
+        if self._pid != os.getpid():
+            work.close()
+            raise SessionClosed(
+                f"Session {self.name!r} belongs to process {self._pid}, from which this one was forked.",
+                hint="Open another here with create().",
+            )
         return _PORTAL.call(work)
 
     def __enter__(self) -> Self:
@@ -148,12 +190,12 @@ async def _end(chunks: AsyncGenerator[aio.OutputChunk]) -> None:
 def create(
     target: str = "local",
     *,
-    policy: Policy | str | None = None,
-    cwd: str | None = None,
+    policy: Policy | aio.Location | None = None,
+    cwd: aio.Location | None = None,
     approver: Approver | None = None,
-    workspace: str | None = None,
-    config: str | None = None,
-    state_dir: str | None = None,
+    workspace: aio.Location | None = None,
+    config: aio.Location | None = None,
+    state_dir: aio.Location | None = None,
 ) -> Session:
     """Open a session; see ``aio.create`` for the arguments and what is raised.
 
@@ -169,7 +211,7 @@ def create(
             target,
             policy=policy,
             cwd=cwd,
-            approver=ask if approver is not None else None,
+            approver=ask if callable(approver) else approver,
             workspace=workspace,
             config=config,
             state_dir=state_dir,

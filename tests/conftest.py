@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests.web.page import chromium, pictures, recorded, submit, web  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Properties are tried on the same examples each time; `make fuzz` lets chance choose others.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("chance", deadline=None, print_blob=True)
+settings.load_profile("chance" if os.environ.get("EXECKIT_FUZZ") else "same")
 
 POLICY = """\
 version: 1
@@ -56,10 +64,10 @@ class World:
             **extra,
         }
 
-    def serve_command(self, *extra: str) -> list[str]:
-        """The command line of the server."""
+    def serve_command(self, *extra: str, program: tuple[str, ...] = ("-m", "execkit_mcp")) -> list[str]:
+        """The command line of the server, or of another ``program`` that takes the same."""
         return [
-            sys.executable, "-m", "execkit_mcp", "serve", "--policy", str(self.policy),
+            sys.executable, *program, "serve", "--policy", str(self.policy),
             "--workspace", str(self.workspace), *extra,
         ]  # fmt: skip
 
@@ -180,6 +188,22 @@ def raw(world: World) -> Iterator[Callable[..., RawServer]]:
 
     def start(**capabilities: Any) -> RawServer:
         servers.append(RawServer(world, capabilities))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def http(world: World) -> Iterator[Callable[..., Any]]:
+    """``http(*flags, program=…, **environment)``: the real server over HTTP in this world; killed at the end."""
+    from tests.http_server import HttpServer
+
+    servers: list[HttpServer] = []
+
+    def start(*flags: str, **options: Any) -> HttpServer:
+        servers.append(HttpServer(world, *flags, **options))
         return servers[-1]
 
     yield start

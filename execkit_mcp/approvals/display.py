@@ -7,20 +7,23 @@ another field. The brackets that mark a character are themselves marked when the
 marks cannot be forged either.
 """
 
-import re
 import time
+from collections.abc import Iterator
 
-from execkit_mcp.approvals.approval import Approval, State
+from msgspec import Struct
+
+from execkit_mcp.approvals.approval import Approval, ScopeKind, State
 from execkit_mcp.approvals.confusables import is_hidden, is_lookalike
 from execkit_mcp.approvals.request import ApprovalRequest
+from execkit_mcp.model.regex import lazy_regex
 
-__all__ = ["describe", "describe_request", "summary", "visible"]
+__all__ = ["Fact", "describe", "describe_request", "facts_of", "summary", "visible"]
 
 _NAME_WIDTH = 10
 _MAX_REASON = 500
 _MAX_EFFECTS = 40
-_LONG_GAP = re.compile(r" {12,}")
-_PRINTABLE_ASCII = re.compile(r"[ -~]*")
+_LONG_GAP = lazy_regex(r" {12,}")
+_PRINTABLE_ASCII = lazy_regex(r"[ -~]*")
 _NAMES = {"\t": "TAB", "\r": "CR", "\n": "LF", "\x1b": "ESC", "\x00": "NUL", "\u00a0": "NBSP"}
 
 
@@ -37,49 +40,99 @@ def describe(approval: Approval, *, now_s: float) -> str:
     if approval.state is State.PENDING:
         standing += f", counts as denied in {_span(approval.expires_s - now_s)}"
     elif approval.state is State.APPROVED:
-        standing += f", good for one run within {_span(approval.expires_s - now_s)}"
+        more = "" if approval.scope is ScopeKind.ONCE else f" and a grant ({approval.scope.value})"
+        standing += f", good for one run within {_span(approval.expires_s - now_s)}{more}"
     if approval.decided_by:
         who = f" ({visible(approval.decided_who)})" if approval.decided_who else ""
         standing += f", answered over {visible(approval.decided_by)}{who}"
     lines = [f"{approval.id}: {standing}", describe_request(approval.request)]
     if approval.reason:
-        lines.append(_field("answer", approval.reason))
+        lines.append(_shown(Fact("answer", visible(approval.reason), "where")))
+    if approval.edited:
+        shown = "\n".join(map(visible, approval.edited.split("\n")))
+        lines.append(_shown(Fact("runs as", shown, "command")))
     return "\n".join(lines)
+
+
+class Fact(Struct, frozen=True):
+    """One row of the question: ``value`` may have several lines, each of them with every character visible.
+
+    ``kind`` is one of command, where, input, hazard, effect, rule, recent, diff, agent, warning.
+    """
+
+    name: str
+    value: str
+    kind: str
+
+
+def facts_of(request: ApprovalRequest) -> tuple[Fact, ...]:
+    """The question itself, as rows in the order in which a person reads them."""
+    return tuple(
+        Fact(name, value if kind == "warning" else "\n".join(map(visible, value.split("\n"))), kind)
+        for name, value, kind in _rows(request)  # a warning is our own words
+    )
 
 
 def describe_request(request: ApprovalRequest) -> str:
     """The question itself, without its id."""
-    lines = [
-        _field("command", request.canonical),
-        _field("target", request.target + (f", as {request.run_as}" if request.run_as else "")),
-        _field("folder", request.cwd),
-    ]
-    if request.stdin is not None:
-        size = f"{request.stdin.size_bytes} bytes, sha256 {request.stdin.sha256[:16]}"
-        more = "" if request.stdin.is_whole else "; ONLY ITS BEGINNING IS SHOWN"
-        lines += [_field("input", f"{size}{more}"), _field("", request.stdin.head)]
-    if request.is_tty:
-        lines.append(_field("terminal", "yes: the agent can type into it while it runs"))
-    lines += [
-        _field("hazard", f"{hazard.id} ({hazard.severity.value}): {hazard.message}") for hazard in request.hazards
-    ]
-    effects = [_field("does", effect) for effect in request.effects[:_MAX_EFFECTS]]
+    return "\n".join(_shown(fact) for fact in facts_of(request))
+
+
+def _rows(request: ApprovalRequest) -> Iterator[tuple[str, str, str]]:
+    yield "command", request.canonical, "command"
+    yield from _where(request)
+    for hazard in request.hazards:
+        yield "hazard", f"{hazard.id} ({hazard.severity.value}): {hazard.message}", "hazard"
+    for effect in request.effects[:_MAX_EFFECTS]:
+        yield "does", effect, "effect"
     if len(request.effects) > _MAX_EFFECTS:
-        effects.append(_field("does", f"and {len(request.effects) - _MAX_EFFECTS} things more"))
-    lines += effects
+        yield "does", f"and {len(request.effects) - _MAX_EFFECTS} things more", "effect"
+    if request.diff:
+        yield "overwrites", request.diff, "diff"
+    yield from _why(request)
+    if request.is_hiding:
+        yield "WARNING", "a part that looks like a secret is not shown; deny it if you expect none there.", "warning"
+    if any(is_hidden(c) or is_lookalike(c) for c in request.canonical if c != "\n"):
+        marks = "the command holds characters that do not show or look like others; see the ⟨marks⟩."
+        yield "WARNING", marks, "warning"
+
+
+def _where(request: ApprovalRequest) -> Iterator[tuple[str, str, str]]:
+    yield "target", request.target + (f", as {request.run_as}" if request.run_as else ""), "where"
+    yield "folder", request.cwd, "where"
+    if request.session:
+        yield "session", request.session, "where"
+    if request.stdin is not None:
+        more = "" if request.stdin.is_whole else "; ONLY ITS BEGINNING IS SHOWN"
+        yield "input", f"{request.stdin.size_bytes} bytes{more}\n{request.stdin.head}", "input"
+    if request.typed_into:
+        yield "typed into", f"{request.typed_into}; what would be typed stands under input", "where"
+    elif request.is_tty:
+        yield "terminal", "yes: the agent can type into it while it runs; what it types is judged", "where"
+    if request.is_durable:
+        yield "durable", "yes: it goes on when the server ends", "where"
+
+
+def _why(request: ApprovalRequest) -> Iterator[tuple[str, str, str]]:
+    yield "asked by", request.requester, "where"
     rule = f"{request.rule}: {request.message}" if request.rule else request.message
-    lines += [
-        _field("asked by", request.requester),
-        _field("because", rule or "the policy asks"),
-        _field("policy", f"{request.policy.name} {request.policy.digest[:24]}"),
-    ]
+    yield "because", rule or "the policy asks", "rule"
+    yield "policy", f"{request.policy.name} {request.policy.digest[:24]}", "rule"
+    if request.recent:
+        yield "ran before", "\n".join(request.recent), "recent"
     if request.agent_reason:
         cut = request.agent_reason[:_MAX_REASON] + ("…" if len(request.agent_reason) > _MAX_REASON else "")
-        lines.append(_field("", "The agent says, and nobody has checked it:"))
-        lines.append(_field("", f'"{cut}"'))
-    if any(is_hidden(c) or is_lookalike(c) for c in request.canonical if c != "\n"):
-        lines.append("WARNING: the command holds characters that do not show or look like others; see the ⟨marks⟩.")
-    return "\n".join(lines)
+        yield "", f'The agent says, and nobody has checked it:\n"{cut}"', "agent"
+
+
+def _shown(fact: Fact) -> str:
+    """One row in lines; what is not the first line stands behind a bar, so that it cannot pose as another row."""
+    first, *rest = fact.value.split("\n")
+    if fact.kind == "warning":
+        return f"{fact.name}: {first}"
+    bar = " " * _NAME_WIDTH + " | "
+    head = f"{fact.name:<{_NAME_WIDTH}} : " if fact.name else bar
+    return "\n".join([head + first, *(bar + line for line in rest)])
 
 
 def summary(approval: Approval, *, now_s: float) -> str:
@@ -99,13 +152,6 @@ def _visible_character(character: str) -> str:
     if is_lookalike(character):
         return f"{character}⟨U+{ord(character):04X}⟩"
     return character
-
-
-def _field(name: str, value: str) -> str:
-    first, *rest = value.split("\n")
-    bar = " " * _NAME_WIDTH + " | "
-    head = f"{name:<{_NAME_WIDTH}} : " if name else bar
-    return "\n".join([head + visible(first), *(bar + visible(line) for line in rest)])
 
 
 def _span(seconds: float) -> str:

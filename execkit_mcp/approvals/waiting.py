@@ -12,7 +12,7 @@ from execkit_mcp.approvals.queue import ApprovalQueue
 
 __all__ = ["POLL_S", "OutOfBand", "wait_for_answer"]
 
-POLL_S = 0.02
+POLL_S = 0.01
 
 
 async def wait_for_answer(

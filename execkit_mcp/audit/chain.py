@@ -11,10 +11,17 @@ The head is a small file of its own: how many entries there are, where the last 
 written after each entry, so lines cut from the end are missed. After a crash it may be behind by the entry
 that nobody was told of; it is never ahead.
 
+A seal (see ``seals``) is a signed statement of how far a segment reaches. A segment whose opening names a signer has
+one as soon as the next segment stands. Segments may be removed from the front, if an entry of the log
+(``log.retired``) says how far, with the hash there.
+
 What this proves: any edit, cut, insertion, swap or replacement by someone who does not rewrite everything
 after it *and* the head. Who can write the folder and knows no key can do exactly that: rewrite the whole, or
 put back an older copy of both. With a key file that he cannot read he can only put back an older copy;
-against that, keep the printed head (``audit verify`` shows it) somewhere else.
+against that, keep the printed head (``audit verify`` shows it) or a result's ``audit`` somewhere else. Where he has
+no signing key either, all that was sealed stands.
+
+It is longer than most: how a line is made and what a reader must find are two sides of one format.
 """
 
 import hashlib
@@ -28,13 +35,20 @@ from msgspec import Struct, field
 __all__ = [
     "HEAD_BYTES",
     "OPENED",
+    "RECORDED",
+    "RESTORED",
+    "RETIRED",
     "Broken",
     "Entry",
     "Head",
+    "Noted",
     "Problem",
     "Report",
+    "Seal",
     "Segment",
+    "behind_note",
     "genesis",
+    "is_zeroed",
     "key_id",
     "parse_line",
     "seal",
@@ -42,6 +56,9 @@ __all__ = [
 ]
 
 OPENED = "log.opened"
+RETIRED = "log.retired"
+RESTORED = "log.restored"
+RECORDED, UNRECORDED = "recording.finished", "recording.removed"
 HEAD_BYTES = 512
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _HASH_FIELD = b',"hash":"'
@@ -125,6 +142,38 @@ class Segment(Struct, frozen=True, kw_only=True):
     lines: Iterable[bytes]
 
 
+class Seal(Struct, frozen=True, kw_only=True):
+    """How far a segment reached when it was sealed; the signature has been checked.
+
+    Attributes:
+        log: the log's id.
+        segment: its number.
+        seq: its last entry then.
+        hash: that entry's hash.
+        end: the byte just behind it.
+        is_final: whether nothing follows in this segment.
+        key: the public key's short name.
+    """
+
+    log: str
+    segment: int
+    seq: int
+    hash: str
+    end: int
+    is_final: bool
+    key: str
+
+
+class Noted(Struct, frozen=True, kw_only=True):
+    """An entry that was noted elsewhere: its number, if it is known, and its hash or the beginning of it."""
+
+    seq: int | None
+    hash: str
+
+    def __str__(self) -> str:
+        return self.hash if self.seq is None else f"{self.seq}:{self.hash}"
+
+
 class Problem(Struct, frozen=True, kw_only=True):
     """The first thing that is not as it was written."""
 
@@ -145,6 +194,9 @@ class Report(Struct, frozen=True, kw_only=True):
         last_hash: the hash that speaks for all of them.
         problem: the first bad line, if there is one.
         notes: what is unusual without being a break: a torn line after a crash, entries behind the head.
+        behind: how many entries stand behind the one that the head names.
+        sealed: the last entry that a seal speaks for, 0 for none.
+        recordings: finished recordings by file name: bytes, SHA-256, and the entry that says so.
     """
 
     entries: int
@@ -152,6 +204,9 @@ class Report(Struct, frozen=True, kw_only=True):
     last_hash: str
     problem: Problem | None = None
     notes: tuple[str, ...] = ()
+    behind: int = 0
+    sealed: int = 0
+    recordings: Mapping[str, tuple[object, object, int]] = field(default_factory=dict)
 
     @property
     def is_intact(self) -> bool:
@@ -166,6 +221,7 @@ class Report(Struct, frozen=True, kw_only=True):
             "entries": self.entries,
             "log": self.log,
             "head": self.last_hash,
+            "sealed": self.sealed,
             "problem": None
             if problem is None
             else {
@@ -181,6 +237,14 @@ class Report(Struct, frozen=True, kw_only=True):
 def genesis(log: str) -> str:
     """The ``prev`` of the first entry of log ``log``."""
     return hashlib.sha256(b"execkit audit log 1\n" + log.encode("ascii", "backslashreplace")).hexdigest()
+
+
+def is_zeroed(rest: bytes) -> bool:
+    """Whether the end of a segment looks like what a power cut leaves: pages that were never written read as zeros.
+
+    It counts as torn where no entry that was acknowledged can stand; who zeroes one of those is found by the head.
+    """
+    return b"\0" in rest
 
 
 def key_id(key: bytes | None) -> str:
@@ -215,9 +279,26 @@ def parse_line(line: bytes, key: bytes | None) -> Entry:
     return Entry(hash=digest.decode(), **fields)
 
 
-def verify(segments: Iterable[Segment], head: bytes | None, *, key: bytes | None = None) -> Report:
-    """Read every line of every segment, in order, against the chain and the head; never raises."""
-    walk = _Walk(key=key)
+def verify(
+    segments: Iterable[Segment],
+    head: bytes | None,
+    *,
+    key: bytes | None = None,
+    seals: Mapping[int, Seal | str] | None = None,
+    noted: Iterable[Noted] = (),
+    signer: str = "",
+) -> Report:
+    """Read every line of every segment, in order, against the chain, the head and the seals; never raises.
+
+    Args:
+        segments: what there is.
+        head: the head file.
+        key: the key of the hashes, if they have one.
+        seals: by segment, the seal, or what is wrong with it; None: seals are not looked at.
+        noted: entries that must stand there.
+        signer: the key that each segment must name, if it names one; empty: whichever.
+    """
+    walk = _Walk(key=key, seals=seals, noted=list(noted), due_signer=signer)
     try:
         walk.start(head)
         for segment in segments:
@@ -225,8 +306,24 @@ def verify(segments: Iterable[Segment], head: bytes | None, *, key: bytes | None
         walk.finish()
     except Broken as broken:
         problem = Problem(file=walk.file, line=walk.line, message=str(broken))
-        return Report(entries=walk.seq, log=walk.log, last_hash=walk.hash, problem=problem)
-    return Report(entries=walk.seq, log=walk.log, last_hash=walk.hash, notes=tuple(walk.notes))
+        return Report(entries=walk.seq, log=walk.log, last_hash=walk.hash, problem=problem, sealed=walk.sealed)
+    behind = walk.seq - (walk.head.seq if walk.head is not None else 0)
+    if behind:
+        walk.notes.append(behind_note(behind))
+    return Report(
+        entries=walk.seq,
+        log=walk.log,
+        last_hash=walk.hash,
+        notes=tuple(walk.notes),
+        behind=behind,
+        sealed=walk.sealed,
+        recordings=walk.recordings,
+    )
+
+
+def behind_note(count: int) -> str:
+    """What is said of entries that the head does not name yet."""
+    return f"{count} entries stand behind the head: after a crash, or somebody added them."
 
 
 class _Walk(Struct):
@@ -243,6 +340,16 @@ class _Walk(Struct):
     head: Head | None = None
     is_head_seen: bool = False
     notes: list[str] = field(default_factory=list)
+    seals: Mapping[int, Seal | str] | None = None
+    noted: list[Noted] = field(default_factory=list)
+    signer: str = ""
+    due_signer: str = ""
+    opened: tuple[int, str] | None = None
+    sealed: int = 0
+    ends: dict[int, tuple[int, str]] = field(default_factory=dict)
+    missing: int = 0  # segments that are gone from the front
+    is_missing_told: bool = False
+    recordings: dict[str, tuple[object, object, int]] = field(default_factory=dict)
 
     def start(self, head: bytes | None) -> None:
         if head is None:
@@ -254,35 +361,111 @@ class _Walk(Struct):
 
     def segment(self, segment: Segment) -> None:
         self.file, self.line = segment.name, 0
+        if self.number == 0:
+            self.missing = self.number = segment.number - 1
         if segment.number != self.number + 1:
             raise Broken(f"a segment is missing: this is number {segment.number}, {self.number + 1} was due")
         self.number = segment.number
         torn_before, self.torn = self.torn, b""
         end = 0
-        for line in segment.lines:
+        lines = iter(segment.lines)
+        for line in lines:
             self.line += 1
-            if self.torn:
-                raise Broken("an entry stands behind a torn line")
             if not line.endswith(b"\n"):
                 self.torn = line
-                continue
+                break
+            try:
+                entry = parse_line(line, self.key)
+            except Broken:
+                self.torn = line + b"".join(lines)
+                if is_zeroed(self.torn):
+                    break
+                raise
             end += len(line)
-            self.entry(parse_line(line, self.key), end, torn_before)
+            self.entry(entry, end, torn_before)
         if self.line == 0 or (self.line == 1 and self.torn):
             # A crash while this segment was being opened: nothing stands in it, and the next one must say so.
             self.torn = torn_before + self.torn
 
     def entry(self, entry: Entry, end: int, torn_before: bytes) -> None:
+        if self.missing and not self.ends:  # what came before was retired, as an entry further on must say
+            self.seq, self.hash = entry.seq - 1, entry.prev
+            self.ends[self.missing] = (self.seq, self.hash)
         if entry.seq != self.seq + 1 or entry.prev != self.hash:
             raise Broken(f"entry {entry.seq} does not follow entry {self.seq}: one was cut, inserted or swapped")
         if self.line == 1:
+            self.leave(is_last=False)
             self.opening(entry, torn_before)
+            self.opened = (self.number, self.file)
         self.seq, self.hash = entry.seq, entry.hash
         head = self.head
         if head is not None and head.seq == entry.seq:
             if (head.hash, head.segment, head.end) != (entry.hash, self.number, end):
                 raise Broken(f"entry {entry.seq} is not the one that the head file names")
             self.is_head_seen = True
+        seal = self.seal(self.number)
+        if seal is not None and seal.seq == entry.seq:
+            if (seal.log, seal.hash, seal.end) != (self.log, entry.hash, end):
+                raise Broken(f"entry {entry.seq} is not the one that the segment's seal names")
+            self.sealed = entry.seq
+        self.told(entry)
+
+    def told(self, entry: Entry) -> None:
+        """What an entry says about the record itself, and what was noted of it elsewhere."""
+        for noted in [each for each in self.noted if each.seq in (None, entry.seq)]:
+            if entry.hash.startswith(noted.hash):
+                self.noted.remove(noted)
+            elif noted.seq is not None:
+                raise Broken(f"entry {entry.seq} is not the one that was noted: its hash is {entry.hash}")
+        data = entry.data
+        if entry.kind == RETIRED:
+            last = data.get("segment")
+            if not isinstance(last, int) or self.ends.get(last, (0, "")) != (data.get("seq"), data.get("hash")):
+                raise Broken("what this entry says of removed segments does not fit the others")
+            self.is_missing_told = self.is_missing_told or last >= self.missing
+        elif entry.kind == RESTORED:
+            self.notes.append(
+                f"{self.file}: {data.get('entries')} entries before number {entry.seq} were missing when a writer"
+                " opened the log (a power cut, or somebody cut them) and were put back from the journal."
+            )
+        elif entry.kind == RECORDED:
+            self.recordings[str(data.get("file"))] = (data.get("bytes"), data.get("sha256"), entry.seq)
+        elif entry.kind == UNRECORDED:
+            name = str(data.get("recording"))
+            for file in [file for file in self.recordings if file.split(".")[0] == name]:
+                del self.recordings[file]
+
+    def seal(self, number: int) -> Seal | None:
+        """The seal of a segment."""
+        seal = None if self.seals is None else self.seals.get(number)
+        if isinstance(seal, str):
+            self.line = 0
+            raise Broken(seal)
+        return seal
+
+    def leave(self, *, is_last: bool) -> None:
+        """The segment that was opened last ends here: does it reach as far as its seal says?"""
+        if not self.opened:
+            return
+        number, file = self.opened
+        self.ends[number] = (self.seq, self.hash)
+        here, self.file = self.file, file
+        seal = self.seal(number)
+        if seal is None:
+            if self.signer and self.seals is not None and not is_last:
+                self.line = 0
+                raise Broken("the segment is complete and has no seal: its seal was removed")
+            self.file = here
+            return
+        if seal.seq > self.seq or self.sealed < seal.seq:
+            raise Broken(f"the end was cut: the seal names entry {seal.seq}, the last one here is {self.seq}")
+        if seal.key != self.signer and self.signer:
+            raise Broken("the segment was sealed with another key than it names")
+        if seal.is_final and seal.seq != self.seq:
+            raise Broken(f"entries stand behind number {seal.seq}, the last one that the seal names")
+        if not seal.is_final and not is_last:
+            raise Broken("the segment is complete and its seal is an old one")
+        self.file = here
 
     def opening(self, entry: Entry, torn_before: bytes) -> None:
         data = entry.data
@@ -293,18 +476,25 @@ class _Walk(Struct):
             raise Broken("the segment was written with another key")
         if declared != (len(torn_before), hashlib.sha256(torn_before).hexdigest()):
             raise Broken("the end of the segment before this one was changed after it was closed")
+        self.signer = str(data.get("signer") or "")
+        if self.due_signer and self.signer not in ("", self.due_signer):
+            raise Broken(f"the segment is to be sealed with another key ({self.signer}, not {self.due_signer})")
         if torn_before:
             self.notes.append(f"{self.file} follows a crash: {len(torn_before)} bytes before it were never finished.")
 
     def finish(self) -> None:
         head = self.head
+        self.leave(is_last=True)
+        if self.missing and not self.is_missing_told:
+            raise Broken(f"segments 1 to {self.missing} are missing, and no entry says that they were retired")
+        for noted in self.noted:
+            if noted.seq is not None and self.ends and noted.seq <= min(self.ends.values())[0] and self.missing:
+                self.notes.append(f"Entry {noted.seq} was retired: whether it stood there cannot be told any more.")
+            else:
+                raise Broken(f"the end was cut: entry {noted} was noted elsewhere, the last one is {self.seq}")
         if not self.is_head_seen:
             due = "?" if head is None else head.seq
             raise Broken(f"the end was cut: the head file names entry {due}, the last one is {self.seq}")
-        if head is not None and self.seq > head.seq:
-            self.notes.append(
-                f"{self.seq - head.seq} entries stand behind the head: after a crash, or somebody added them."
-            )
         if self.torn:
             self.notes.append(f"{self.file} ends with a torn line of {len(self.torn)} bytes, which a crash cut.")
 

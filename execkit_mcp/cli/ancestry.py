@@ -1,9 +1,11 @@
 """Whether this process descends from an execkit session: there, nobody may approve.
 
-A session's shell carries ``EXECKIT_SESSION`` in its environment. A child can unset its own copy, not the one
-that ``/proc/PID/environ`` shows of the shell above it, so the parents are asked too. This stops an agent that
-tries the obvious; what really keeps agent and approver apart is the policy, the fence, or a user id of its
-own. A process that left its parents behind (a double fork) is not recognised.
+A session's shell carries ``EXECKIT_SESSION`` in its environment. A child can unset its own copy, not the one that
+``/proc/PID/environ`` shows of the shell above it, so the parents are asked too. A process that leaves its parents
+behind (a double fork) does not leave the session: its shell, or a durable job's process, takes orphans in
+(PR_SET_CHILD_SUBREAPER) and carries the mark as well. What this cannot stop is a program that writes into the state
+folder by itself, or that has another daemon of this user start ours; the fence, an approver's code, or a user id of its
+own do.
 """
 
 import os

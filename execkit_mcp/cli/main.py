@@ -16,6 +16,7 @@ from execkit_mcp.model.version import VERSION
 # command → module; a module may provide several commands
 COMMANDS: Final[dict[str, str]] = {
     "serve": "serve",
+    "web": "web",
     "run": "run",
     "targets": "targets",
     "policy": "policy",
@@ -23,7 +24,14 @@ COMMANDS: Final[dict[str, str]] = {
     "approvals": "approvals",
     "approve": "approvals",
     "deny": "approvals",
+    "grants": "grants",
+    "approver": "approver",
+    "watch": "watch",
     "audit": "audit",
+    "setup": "setup",
+    "doctor": "doctor",
+    "hook": "hook.command",
+    "tokens": "tokens",
 }
 
 EXIT_FAILED: Final = 1

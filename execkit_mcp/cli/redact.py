@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from execkit_mcp.redaction import KnownValue, Redactor
 
 _SILENCE_S = 0.05
+_FIRST_STAGE_DELAY_S = 0.1
 _READ_BYTES = 1 << 18
 _KEY_BYTES = 32
 _STDIN, _STDOUT = 0, 1
@@ -57,12 +58,21 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Redact until end of input; 0 if all was read, 2 if a line of ``--json`` input was malformed."""
     known = _known_values(args.known_file)
+    _first_stage()
     try:
         return _run_json(known) if args.json else _run_stream(known)
     except BrokenPipeError:
         # whoever read our output has left; keep the interpreter from complaining when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return 1
+
+
+def _first_stage() -> None:
+    """A long stream gets vectorscan on its way; a short one is over before."""
+    from execkit_mcp.config.locations import state_dir  # noqa: PLC0415 - a help text needs no automata
+    from execkit_mcp.runtime.first_stage import start_first_stage  # noqa: PLC0415
+
+    start_first_stage(os.environ.get("EXECKIT_STATE_DIR") or state_dir(os.environ), delay_s=_FIRST_STAGE_DELAY_S)
 
 
 def _known_values(path: str | None) -> list["KnownValue"]:

@@ -27,6 +27,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument("--target", metavar="NAME", help="a declared target (default: local)")
     parser.add_argument("--timeout", metavar="SECONDS", type=float, help="interrupt the command after this long")
     parser.add_argument("--approval", metavar="ID", help="an approval obtained earlier for this command")
+    parser.add_argument(
+        "--wait", metavar="SECONDS", type=float, default=0.0, help="wait so long for a person, where one must approve"
+    )
     parser.add_argument("--json", action="store_true", help="print the ExecResult as JSON")
     parser.add_argument("text", nargs="+", metavar="-- COMMAND", help="the command")
     parser.set_defaults(run=run)
@@ -57,17 +60,22 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.target is not None:
                 opened = await kit.open_session(target=arguments.target, requester="cli")
                 session = str(opened["session"])
-            return await kit.run(
-                RunRequest(
-                    command=command,
-                    session=session,
-                    wait_s=None,
-                    timeout_s=arguments.timeout,
-                    max_output=200_000,
-                    approval_id=arguments.approval,
-                ),
-                requester="cli",
+            request = RunRequest(
+                command=command,
+                session=session,
+                wait_s=None,
+                timeout_s=arguments.timeout,
+                max_output=200_000,
+                approval_id=arguments.approval,
             )
+            result = await kit.run(request, requester="cli")
+            asked = result.approval_id if result.status is Status.APPROVAL_PENDING else None
+            if asked is None or arguments.wait <= 0:
+                return result
+            note = f"execkit-mcp: waiting for a person: execkit-mcp approve {asked}"
+            print(note, file=sys.stderr, flush=True)
+            is_answered = await kit.answered(asked, timeout_s=arguments.wait)
+            return await kit.run(request.approved_by(asked), requester="cli") if is_answered else result
 
     result = asyncio.run(go())
     if arguments.json:

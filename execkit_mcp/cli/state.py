@@ -6,11 +6,14 @@ from pathlib import Path
 __all__ = ["add_state_options", "audit_folder", "audit_key", "state_folder"]
 
 
-def add_state_options(parser: argparse.ArgumentParser) -> None:
-    """``--config --state-dir --audit-key``."""
-    parser.add_argument("--config", metavar="FILE", help="the configuration file")
-    parser.add_argument("--state-dir", metavar="DIR", help="where approvals and the audit log are kept")
-    parser.add_argument("--audit-key", metavar="FILE", help="the key of the audit log, if it has one")
+def add_state_options(parser: argparse.ArgumentParser, *, is_again: bool = False) -> None:
+    """``--config --state-dir --audit-key``; ``is_again``: the command before a subcommand takes them as well."""
+    default = argparse.SUPPRESS if is_again else None
+    parser.add_argument("--config", metavar="FILE", default=default, help="the configuration file")
+    parser.add_argument(
+        "--state-dir", metavar="DIR", default=default, help="where approvals and the audit log are kept"
+    )
+    parser.add_argument("--audit-key", metavar="FILE", default=default, help="the key of the audit log, if it has one")
 
 
 def state_folder(args: argparse.Namespace) -> Path:

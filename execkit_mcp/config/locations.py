@@ -29,6 +29,11 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
     return _xdg(environ, "XDG_STATE_HOME", ".local/state") / _FOLDER
 
 
+def usual_state_dirs() -> tuple[str, ...]:
+    """Where servers of this user keep their state unless they are told otherwise, by ``$HOME`` and by the database."""
+    return tuple(dict.fromkeys((str(state_dir()), str(state_dir({})))))
+
+
 def _xdg(environ: Mapping[str, str], name: str, fallback: str) -> Path:
     stated = environ.get(name, "")
     return Path(stated) if stated.startswith("/") else home_dir(environ) / fallback

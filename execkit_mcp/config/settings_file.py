@@ -1,10 +1,13 @@
-"""The format of ``config.yaml`` as one table of shapes: what an operator may write."""
+"""The format of ``config.yaml`` as one table of shapes: what an operator may write; longer than most for that."""
 
 import re
 from collections.abc import Mapping
 
 from msgspec import Struct
 
+from execkit_mcp.config.http_settings import HTTP
+from execkit_mcp.config.ssh_fields import FOLDER, SSH_FIELDS, USER, VARIABLE
+from execkit_mcp.config.webhook_fields import WebhookShape
 from execkit_mcp.model.shape import (
     Broken,
     Field,
@@ -22,21 +25,16 @@ from execkit_mcp.model.shape import (
 from execkit_mcp.model.source import Node, Place, Problems, Table
 
 CHANNELS = ("elicit", "out_of_band")
+TOOLSETS = ("checkpoints",)
+FENCES = ("auto", "off", "process", "namespaces")
 MAX_SESSIONS = 1000
+MAX_MEGABYTES = 1 << 20
+MAX_PERCENT = 100 * 1024
 _NAME = Text(what="a name (lower case, digits, . _ -)", pattern=r"[a-z0-9][a-z0-9._-]{0,63}", example="prod-1")
 _SENTENCE = Text(what="text")
 
 
-def _check_folder(text: str) -> str:
-    if text.startswith(("/", "~/")) or text == "~":
-        return "" if "\0" not in text else "a path holds no NUL"
-    return f'"{text}" is relative; begin with / or ~/'
-
-
-FOLDER = Text(what="a folder", example="~/work", check=_check_folder)
 _POLICY = Text(what="a shipped policy or a policy file", example="read-only")
-_HOST = Text(what="a host name or address", pattern=r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?", example="prod-1")
-_USER = Text(what="a user name", pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]*\$?", example="deploy")
 _LABEL = Text(what="a name", pattern=r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", example="web-1")
 
 
@@ -46,8 +44,24 @@ class TargetPart(Struct, frozen=True, kw_only=True):
     transport: str
     policy: str | None
     cwd: str | None
-    options: Mapping[str, str | int]
+    options: Mapping[str, str | int | float]
     place: Place | None = None
+
+
+class TypedSecret(Struct, frozen=True, kw_only=True):
+    """A secret that may be typed where a program hides what is typed; where it is kept, never what it is.
+
+    Attributes:
+        programs: bare names of the programs that may get it.
+        env: the server's variable that holds it.
+        file: or the file whose first line it is.
+        origin: where it was declared.
+    """
+
+    programs: tuple[str, ...]
+    env: str | None = None
+    file: str | None = None
+    origin: str = ""
 
 
 class SettingsPart(Struct, frozen=True, kw_only=True):
@@ -66,21 +80,10 @@ _COMMON = (
 )
 _OPTIONS: Mapping[str, tuple[Field, ...]] = {
     "local": (),
-    "ssh": (
-        Field(key="host", shape=_HOST, doc="Host name or address; the target's name unless set."),
-        Field(key="port", shape=Number(what="a port", low=1, high=65_535), doc="Port; 22 unless set."),
-        Field(key="user", shape=_USER, doc="User name."),
-        Field(key="identity_file", shape=FOLDER, doc="Private key."),
-        Field(key="known_hosts", shape=FOLDER, doc="File of known host keys."),
-        Field(
-            key="fingerprint",
-            shape=Text(what="a fingerprint", pattern=r"SHA256:[A-Za-z0-9+/]{43}=?", example="SHA256:" + "A" * 43),
-            doc="The host key that is accepted.",
-        ),
-    ),
+    "ssh": SSH_FIELDS,
     "docker": (
         Field(key="container", shape=_LABEL, doc="The container; the target's name unless set."),
-        Field(key="user", shape=_USER, doc="User inside it."),
+        Field(key="user", shape=USER, doc="User inside it."),
     ),
     "kubernetes": (
         Field(key="context", shape=_LABEL, doc="The kubeconfig context."),
@@ -97,7 +100,7 @@ def _target(*, place: Place, **values: object) -> TargetPart:
     values.pop("description", None)
     transport, policy, cwd = (values.pop(key, None) for key in ("transport", "policy", "cwd"))
     assert isinstance(transport, str)
-    options = {key: value for key, value in values.items() if isinstance(value, str | int)}
+    options = {key: value for key, value in values.items() if isinstance(value, str | int | float)}
     return TargetPart(
         transport=transport,
         policy=policy if isinstance(policy, str) else None,
@@ -176,13 +179,55 @@ def _group(*fields: Field) -> Shape[object]:
     return Record(build=_mapping, fields=fields, what=", ".join(each.key for each in fields))
 
 
-_VARIABLE = Text(what="the name of an environment variable", pattern=r"[A-Za-z_][A-Za-z0-9_]*", example="API_TOKEN")
+_PROGRAM = Text(what="a program's bare name", pattern=r"[A-Za-z0-9][A-Za-z0-9._+-]*", example="sudo")
+
+
+def _typed_secret(*, place: Place, to: tuple[str, ...], env: str | None = None, file: str | None = None) -> TypedSecret:
+    return TypedSecret(env=env, file=file, programs=to, origin=str(place))
+
+
+class _TypedSecretShape:
+    """A secret to type: kept in a variable or in a file, not in both."""
+
+    record: Record[TypedSecret] = Record(
+        build=_typed_secret,
+        what="env, file, to",
+        fields=(
+            Field(key="env", shape=VARIABLE, doc="The server's variable that holds it."),
+            Field(key="file", shape=FOLDER, doc="The file whose first line it is."),
+            Field(
+                key="to",
+                shape=ListOf(item=_PROGRAM, what="program names", may_be_empty=False),
+                doc="The programs that may get it, from the policy's program folders.",
+                is_required=True,
+            ),
+        ),
+    )
+
+    def read(self, node: Node, problems: Problems, label: str) -> TypedSecret | Broken:
+        """The secret."""
+        found = self.record.read(node, problems, label)
+        if isinstance(found, TypedSecret) and (found.env is None) == (found.file is None):
+            problems.add(node.place, f"{label}: write either env or file")
+            return Broken.BROKEN
+        return found
+
+    def schema(self) -> JsonSchema:
+        """Its record."""
+        return self.record.schema()
+
+
 _FILE = Record(
     build=_mapping,
     what="the configuration",
     fields=(
         Field(key="policy", shape=_POLICY, doc="The default policy."),
         Field(key="target", shape=_NAME, doc="The default target."),
+        Field(
+            key="toolsets",
+            shape=ListOf(item=Word(words={name: name for name in TOOLSETS}), what="toolsets"),
+            doc="Tools that are offered beside the core ones.",
+        ),
         Field(key="targets", shape=_TargetsShape(), doc="Named places where sessions can be opened."),
         Field(
             key="workspace",
@@ -190,6 +235,11 @@ _FILE = Record(
             doc="What ${workspace} means; where the server was started unless set.",
         ),
         Field(key="state_dir", shape=FOLDER, doc="Where approvals and the ledger are kept."),
+        Field(
+            key="fence",
+            shape=Word(words={name: name for name in FENCES}),
+            doc="What holds beneath the shell of local sessions: the best that disturbs nothing, none, or a level.",
+        ),
         Field(key="audit_dir", shape=FOLDER, doc="Where the audit log is kept; the state folder unless set."),
         Field(
             key="approvals",
@@ -208,6 +258,12 @@ _FILE = Record(
                     shape=Number(what="a number of seconds", low=0, high=604_800, is_whole=False, is_low_excluded=True),
                     doc="Seconds after which an unanswered request is a denial.",
                 ),
+                Field(
+                    key="wait_s",
+                    shape=Number(what="a number of seconds", low=0, high=600, is_whole=False),
+                    doc="Seconds that a call waits for a person unless it says itself (wait_s).",
+                ),
+                Field(key="webhook", shape=WebhookShape(), doc="Where questions are sent, signed."),
             ),
             doc="How a human is asked.",
         ),
@@ -216,13 +272,18 @@ _FILE = Record(
             shape=_group(
                 Field(
                     key="env",
-                    shape=ListOf(item=_VARIABLE, what="variable names"),
+                    shape=ListOf(item=VARIABLE, what="variable names"),
                     doc="Variables whose values are secret.",
                 ),
                 Field(
                     key="files",
                     shape=ListOf(item=FOLDER, what="files"),
                     doc="Files that hold a secret a line.",
+                ),
+                Field(
+                    key="typed",
+                    shape=MapOf(key=_NAME, value=_TypedSecretShape(), what="names to secrets"),
+                    doc="Secrets that ${secret:NAME} may type where a program hides what is typed.",
                 ),
             ),
             doc="Values that never come back in output.",
@@ -234,10 +295,91 @@ _FILE = Record(
                     key="sessions",
                     shape=Number(what="a number of sessions", low=1, high=MAX_SESSIONS),
                     doc="Sessions that may be open at a time.",
-                )
+                ),
+                Field(
+                    key="idle_s",
+                    shape=Number(what="a number of seconds", low=1, high=31_536_000, is_whole=False),
+                    doc="Seconds without use after which a session is closed, unless something runs in it.",
+                ),
+                Field(
+                    key="memory_mb",
+                    shape=Number(what="a number of megabytes", low=16, high=MAX_MEGABYTES),
+                    doc="Memory that the processes of one session may hold; then it is closed.",
+                ),
+                Field(
+                    key="total_memory_mb",
+                    shape=Number(what="a number of megabytes", low=16, high=MAX_MEGABYTES),
+                    doc="Memory that all sessions may hold together; then the greatest is closed.",
+                ),
+                Field(
+                    key="cpu_percent",
+                    shape=Number(what="a percentage", low=1, high=MAX_PERCENT),
+                    doc="Share of one processor that a session gets; 200 is two whole ones.",
+                ),
+                Field(
+                    key="file_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=MAX_MEGABYTES),
+                    doc="Size that one file may grow to in a fenced session.",
+                ),
+                Field(
+                    key="disk_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=MAX_MEGABYTES),
+                    doc="Room on the disk that what a sandbox writes in its workspace may take.",
+                ),
+                Field(
+                    key="output_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=MAX_MEGABYTES),
+                    doc="Output of one session that is kept; the oldest is let go of first.",
+                ),
             ),
             doc="Bounds on the whole server.",
         ),
+        Field(
+            key="audit",
+            shape=_group(
+                Field(
+                    key="recordings",
+                    shape=Word(words={"on": "on", "off": "off"}),
+                    doc="Whether sessions are recorded; on unless set.",
+                ),
+                Field(
+                    key="recordings_days",
+                    shape=Number(what="a number of days", low=0, high=36_500, is_whole=False, is_low_excluded=True),
+                    doc="Days after which a recording is removed; 30 unless set.",
+                ),
+                Field(
+                    key="recordings_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=MAX_MEGABYTES),
+                    doc="Recordings that are kept, in megabytes; the oldest go first. 2048 unless set.",
+                ),
+                Field(
+                    key="keep_days",
+                    shape=Number(what="a number of days", low=0, high=36_500, is_whole=False, is_low_excluded=True),
+                    doc="Days after which a full segment of the audit log is removed; never unless set.",
+                ),
+                Field(
+                    key="keep_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=MAX_MEGABYTES),
+                    doc="Audit log that is kept, in megabytes; the oldest segments go first. All of it unless set.",
+                ),
+                Field(
+                    key="segment_mb",
+                    shape=Number(what="a number of megabytes", low=1, high=1024),
+                    doc="Megabytes after which a segment of the log is sealed and the next begins; 64 unless set.",
+                ),
+                Field(
+                    key="otlp_endpoint",
+                    shape=Text(
+                        what="the base URL of an OpenTelemetry collector",
+                        pattern=r"https?://[^\s/?#]+(/[^\s?#]*)?",
+                        example="http://127.0.0.1:4318",
+                    ),
+                    doc="Where spans of sessions and commands go; as $OTEL_EXPORTER_OTLP_ENDPOINT says unless set.",
+                ),
+            ),
+            doc="The record: how much is kept, and for how long.",
+        ),
+        Field(key="http", shape=HTTP, doc="What `serve --transport http` listens on, and whom it believes."),
     ),
 )
 
@@ -285,7 +427,7 @@ def complain_of_text(key: str, text: str) -> str:
         "state_dir": FOLDER,
         "audit_dir": FOLDER,
     }
-    return shapes[key].complaint(text)
+    return shapes[key].complaint(text) if key in shapes else ""
 
 
 def is_policy_file(name: str) -> bool:

@@ -8,13 +8,13 @@ keys that are not text and a second document are refused, and so are characters 
 from what it is. Size and depth are bounded before anything is built, and the builder keeps its own stack.
 """
 
-import re
 from collections.abc import Iterator
 
 import yaml
 from msgspec import Struct, field
 
 from execkit_mcp.errors import ConfigError, ExecKitError
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.model.source import Entry, Node, Place, Problems, Scalar, Sequence, Table, Value
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "parse", "refuse"]
@@ -32,8 +32,8 @@ _CONSTANTS: dict[str, Value] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = lazy_regex(r"[-+]?(?:0|[1-9][0-9]*)")
+_FLOAT = lazy_regex(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _MAX_DIGITS = 40
 
 
@@ -47,31 +47,31 @@ def _from_base_60(text: str) -> str:
 # A plain scalar that YAML versions read as different values: pattern, its name, and what it would be in
 # decimal.
 _AMBIGUOUS = (
-    (re.compile(r"[-+]?0o[0-7]+"), "octal", lambda text: str(int(text.replace("0o", ""), 8))),
-    (re.compile(r"[-+]?0[0-7_]+"), "octal", lambda text: str(int(text.replace("_", ""), 8))),
+    (lazy_regex(r"[-+]?0o[0-7]+"), "octal", lambda text: str(int(text.replace("0o", ""), 8))),
+    (lazy_regex(r"[-+]?0[0-7_]+"), "octal", lambda text: str(int(text.replace("_", ""), 8))),
     (
-        re.compile(r"[-+]?0[0-9]+(?:\.[0-9]*)?"),
+        lazy_regex(r"[-+]?0[0-9]+(?:\.[0-9]*)?"),
         "a number with a leading zero",
         lambda text: text.lstrip("+").lstrip("0"),
     ),
-    (re.compile(r"[-+]?0x[0-9a-fA-F_]+"), "hexadecimal", lambda text: str(int(text.replace("_", ""), 16))),
-    (re.compile(r"[-+]?0b[01_]+"), "binary", lambda text: str(int(text.replace("_", ""), 2))),
+    (lazy_regex(r"[-+]?0x[0-9a-fA-F_]+"), "hexadecimal", lambda text: str(int(text.replace("_", ""), 16))),
+    (lazy_regex(r"[-+]?0b[01_]+"), "binary", lambda text: str(int(text.replace("_", ""), 2))),
     (
-        re.compile(r"[-+]?[0-9]+(?::[0-5]?[0-9])+(?:\.[0-9]*)?"),
+        lazy_regex(r"[-+]?[0-9]+(?::[0-5]?[0-9])+(?:\.[0-9]*)?"),
         "sexagesimal",
         _from_base_60,
     ),
     (
-        re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?"),
+        lazy_regex(r"[-+]?[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?"),
         "a number with underscores",
         lambda text: text.replace("_", ""),
     ),
-    (re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"), "not a finite number", lambda _: ""),
+    (lazy_regex(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"), "not a finite number", lambda _: ""),
 )
 
 # What YAML or an editor shows differently from what is there: controls, line breaks of other worlds, bidi,
 # zero width.
-_HIDDEN = re.compile(
+_HIDDEN = lazy_regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]"
 )
 

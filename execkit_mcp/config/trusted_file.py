@@ -33,7 +33,10 @@ def read_trusted(path: Path | str, *, what: str = "configuration file", may_be_s
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigNotFound(f"There is no {what} {name}.", hint="Check the spelling, or leave it out.") from None
     except OSError as error:
-        raise ConfigError(f"The {what} {name} cannot be read: {error.strerror}.") from error
+        raise ConfigError(
+            f"The {what} {name} cannot be read: {error.strerror}.",
+            hint=f"See that uid {os.geteuid()} may read it, or name another.",
+        ) from error
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):

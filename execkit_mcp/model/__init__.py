@@ -1,6 +1,9 @@
 """Nouns: frozen values that every other folder may speak of."""
 
 from execkit_mcp.model.decision import (
+    NET,
+    READ,
+    WRITE,
     ApprovalTerms,
     Decision,
     Effect,
@@ -12,11 +15,18 @@ from execkit_mcp.model.decision import (
     Severity,
 )
 from execkit_mcp.model.ports import Clock, Entropy, ProgramLocator
-from execkit_mcp.model.result import ExecResult, Fence, Status, StreamCount
-from execkit_mcp.model.verdict import ReasonCode, Verdict
+from execkit_mcp.model.result import AuditMark, ExecResult, Fence, JobNote, Refusal, Status, StreamCount
+from execkit_mcp.model.verdict import ALLOW, ASK, DENY, ReasonCode, Verdict
 
 __all__ = [
+    "ALLOW",
+    "ASK",
+    "DENY",
+    "NET",
+    "READ",
+    "WRITE",
     "ApprovalTerms",
+    "AuditMark",
     "Clock",
     "Decision",
     "Effect",
@@ -25,10 +35,12 @@ __all__ = [
     "ExecResult",
     "Fence",
     "HazardHit",
+    "JobNote",
     "JudgedCommand",
     "PolicyRef",
     "ProgramLocator",
     "ReasonCode",
+    "Refusal",
     "RuleLimits",
     "Severity",
     "Status",

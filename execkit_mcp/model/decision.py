@@ -1,6 +1,7 @@
 """What the policy said about one text, and everything needed to explain it."""
 
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
@@ -19,7 +20,12 @@ class EffectKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Effect(Struct, frozen=True):
+READ: Final = EffectKind.READ
+WRITE: Final = EffectKind.WRITE
+NET: Final = EffectKind.NET
+
+
+class Effect(Struct, frozen=True, gc=False):
     """One thing that a command would do.
 
     Attributes:
@@ -42,7 +48,7 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
-class HazardHit(Struct, frozen=True, kw_only=True):
+class HazardHit(Struct, frozen=True, kw_only=True, gc=False):
     """A dangerous pattern that was found."""
 
     id: str
@@ -50,7 +56,7 @@ class HazardHit(Struct, frozen=True, kw_only=True):
     message: str
 
 
-class JudgedCommand(Struct, frozen=True, kw_only=True):
+class JudgedCommand(Struct, frozen=True, kw_only=True, gc=False):
     """One simple command of the text (redirects and substitutions have rows of their own).
 
     Attributes:
@@ -94,16 +100,19 @@ class ApprovalTerms(Struct, frozen=True, kw_only=True):
     Attributes:
         channel: ``elicit``, ``out_of_band`` or ``both``.
         ttl_s: seconds after which an unanswered request is a denial.
+        is_ttl_stated: whether a rule says so; otherwise the configuration may.
     """
 
     channel: str = "both"
     ttl_s: float = 300.0
+    is_ttl_stated: bool = False
 
 
-class Decision(Struct, frozen=True, kw_only=True):
+class Decision(Struct, frozen=True, kw_only=True, gc=False):
     """The verdict on a text, with its reason; explains itself.
 
-    ``canonical`` is the only text that may ever reach a shell; None when the text did not parse.
+    ``canonical`` is the only text that may ever reach a shell; None when the text did not parse. ``only_reads``: it
+    is allowed, and every part of it is known, whole, to do no more than read files.
     """
 
     verdict: Verdict
@@ -118,6 +127,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     limits: RuleLimits = RuleLimits()
     approval: ApprovalTerms = ApprovalTerms()
     warnings: tuple[str, ...] = ()
+    only_reads: bool = False
 
     def to_json(self) -> dict[str, object]:
         """The decision as the JSON object of the policy format."""

@@ -37,3 +37,11 @@ class ProgramLocator(Protocol):
     def resolve(self, path: str) -> str:
         """``path`` (absolute) with every symbolic link that exists on the target followed."""
         ...
+
+    def linked_by(self, pattern: str) -> tuple[str, ...] | None:
+        """Where the names that a shell pattern (absolute) finds lead to through links; None if they are too many."""
+        ...
+
+    def configured(self, folder: str) -> str:
+        """The configuration of the git repository around ``folder`` (absolute), and of its submodules, as text."""
+        ...

@@ -1,6 +1,7 @@
 """The three answers a policy can give, ordered so that ``max`` combines them."""
 
 from enum import IntEnum, StrEnum
+from typing import Final
 
 
 class Verdict(IntEnum):
@@ -19,6 +20,12 @@ class Verdict(IntEnum):
     def from_word(cls, word: str) -> "Verdict":
         """The verdict named by ``word``; raises KeyError for any other word."""
         return cls[word.upper()]
+
+
+# Named for themselves: a member looked up through its class costs four times as much (CPython 3.11).
+ALLOW: Final = Verdict.ALLOW
+ASK: Final = Verdict.ASK
+DENY: Final = Verdict.DENY
 
 
 class ReasonCode(StrEnum):

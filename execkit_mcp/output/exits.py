@@ -10,12 +10,14 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from execkit_mcp.model.regex import lazy_regex
+
 __all__ = ["CANNOT_RUN", "CODES", "NOT_FOUND", "SIGNAL_BASE", "ExitMeaning", "explain_exit"]
 
 CANNOT_RUN: Final = 126
 NOT_FOUND: Final = 127
 SIGNAL_BASE: Final = 128
-_COMPLAINT: Final = re.compile(r"^(?:\S*(?:bash|sh): )?(?:line \d+: )?(\S[^:\n]{0,200}): ([^\n:]{1,80})$", re.MULTILINE)
+_COMPLAINT: Final = lazy_regex(r"^(?:\S*(?:bash|sh): )?(?:line \d+: )?(\S[^:\n]{0,200}): ([^\n:]{1,80})$", re.MULTILINE)
 _NOT_FOUND_WORDS: Final = ("command not found", "No such file or directory", "not found")
 _CANNOT_RUN_WORDS: Final = (
     "Permission denied", "Is a directory", "cannot execute binary file", "bad interpreter", "Exec format error",

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from operator import eq
 from typing import Final
 
-_VARIABLE: Final = re.compile(rb"[a-fA-F]{0,12}[0-9][0-9a-fA-F]*|[#=>.\-*]{2,}>?|[ \t]{2,}")
+from execkit_mcp.model.regex import lazy_regex
+
+_VARIABLE: Final = lazy_regex(rb"[a-fA-F]{0,12}[0-9][0-9a-fA-F]*|[#=>.\-*]{2,}>?|[ \t]{2,}")
 _MAX_PERIOD: Final = 4
 _MIN_ROUNDS: Final = 3
 _MIN_LETTERS: Final = 8  # fewer, and the numbers are what the line says

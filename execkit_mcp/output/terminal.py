@@ -15,17 +15,19 @@ Invariants, each with a test:
 * a line longer than ``MAX_LINE`` is passed on in pieces of exactly that size, so memory stays bounded.
 """
 
-import re
+from execkit_mcp.model.regex import lazy_regex
 
 MAX_LINE = 1 << 18
 MAX_SEQUENCE = 4096
 
 _ESC = "\x1b"
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SGR = re.compile("\x1b\\[[0-9;:]{0,64}m")
-_COLOUR = re.compile("\x1b\\[(?:[0-9;:]{0,64}m|0?K)")  # at the end of a line both change nothing that is read
+_CONTROL = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_BYTES = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
+_C1_LEAD = b"\xc2"
+_SGR = lazy_regex("\x1b\\[[0-9;:]{0,64}m")
+_COLOUR = lazy_regex("\x1b\\[(?:[0-9;:]{0,64}m|0?K)")  # at the end of a line both change nothing that is read
 _STRING_BODY = f"[^\x07\x18\x1a\x1b\x9c\n]{{0,{MAX_SEQUENCE}}}"
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     # a run of ordinary text
     "(?P<text>[^\x00-\x08\x0a-\x1f\x7f-\x9f]+)"
     # CSI: parameters, intermediates, final
@@ -37,7 +39,7 @@ _TOKEN = re.compile(
     # any other control character, a lone introducer included
     "|(?P<control>[\x00-\x1f\x7f-\x9f])",
 )
-_UNFINISHED = re.compile(
+_UNFINISHED = lazy_regex(
     "(?:\x1b"
     "|(?:\x1b\\[|\x9b)[0-?]{0,256}[ -/]{0,16}"
     f"|(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_STRING_BODY}\x1b?"
@@ -47,6 +49,14 @@ _UNFINISHED = re.compile(
 _BODY_STARTS = frozenset("[]PX^_")
 _LINE_ENDS = frozenset("\x0b\x0c\x85")
 _ERASE_SCROLLBACK = 3
+
+
+def _has_control(text: str) -> bool:
+    """Whether a control character but tab and LF is in it; by bytes, ten times as fast as by pattern."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data.translate(None, _CONTROL_BYTES)) != len(data):
+        return True
+    return _C1_LEAD in data and _CONTROL.search(text) is not None
 
 
 class Terminal:
@@ -110,7 +120,7 @@ class Terminal:
             text = _COLOUR.sub("", text)
         if "\r\n" in text:
             text = text.replace("\r\n", "\n")
-        if _CONTROL.search(text) is not None:
+        if _has_control(text):
             return False
         border = text.rfind("\n") + 1
         if border:

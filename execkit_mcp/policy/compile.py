@@ -5,6 +5,7 @@ filled in by ``paths.compile_paths``, which remembers its answers.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,7 +13,22 @@ from msgspec.structs import replace
 from execkit_mcp.errors import PolicyInvalid
 from execkit_mcp.model import PolicyRef, Verdict
 from execkit_mcp.policy import globs, groups
-from execkit_mcp.policy.document import EffectGrants, Element, PathRules, PolicyDocument, Rule, Then
+from execkit_mcp.policy.document import (
+    Approval,
+    EffectGrants,
+    Element,
+    FlagRules,
+    PathRules,
+    PolicyDocument,
+    Rule,
+    Then,
+)
+
+_MAX_ANSWERS = 4096
+_NO_FLAGS = FlagRules()
+_UNSTATED = Approval()
+# State builtins by which a value may turn out another than the one that was assigned.
+_ATTRIBUTING = frozenset({"declare", "typeset", "local", "readonly", "set", "shopt"})
 
 
 class Grants(Struct, frozen=True, kw_only=True):
@@ -28,12 +44,25 @@ class Grants(Struct, frozen=True, kw_only=True):
     process: str
 
 
-class CompiledElement(Struct, frozen=True, kw_only=True):
-    """One element with the rule that it stands in; ``then`` is the rule book for what it runs, if any."""
+class CompiledElement(Struct, frozen=True, kw_only=True, eq=False):
+    """One element with the rule that it stands in; ``then`` is the rule book for what it runs, if any.
+
+    ``minds_flags``, ``minds_early_flags`` and ``minds_words`` say which of the element's conditions there are at all;
+    ``minds_nothing``: its program is all that it asks for. ``states_terms``: its rule says how long a run or an
+    approval may last, or who is asked. ``subs`` and ``sub_lengths``: the subcommands that it names, and how many words
+    they have.
+    """
 
     element: Element
     rule: Rule
     grants: Grants
+    minds_flags: bool
+    minds_early_flags: bool
+    minds_words: bool
+    minds_nothing: bool
+    subs: frozenset[tuple[str, ...]]
+    sub_lengths: tuple[int, ...]
+    states_terms: bool
     then: "RuleBook | None" = None
     then_paths: PathRules | None = None
 
@@ -42,15 +71,8 @@ class CompiledElement(Struct, frozen=True, kw_only=True):
         """``file:line`` of the element, or of its rule."""
         return self.element.source or self.rule.source
 
-    @property
-    def is_unconditional(self) -> bool:
-        """Whether it matches any words of its program."""
-        element = self.element
-        bare = Element(program=element.program, source=element.source)
-        return element == bare
 
-
-class Index(Struct, frozen=True):
+class Index(Struct, frozen=True, eq=False):
     """Elements of one verdict, by bare program name; globs and absolute paths apart."""
 
     by_name: Mapping[str, tuple[CompiledElement, ...]]
@@ -62,8 +84,13 @@ class Index(Struct, frozen=True):
             yield from found
         yield from self.others
 
-    def named(self, name: str | None, paths: tuple[str, ...]) -> Iterable[CompiledElement]:
+    def named(self, name: str | None, paths: tuple[str, ...]) -> tuple[CompiledElement, ...]:
         """Every element whose program matches the bare ``name`` or one of the absolute ``paths``."""
+        if not self.others:
+            return self.by_name.get(name, ()) if name is not None else ()
+        return tuple(self._search(name, paths))
+
+    def _search(self, name: str | None, paths: tuple[str, ...]) -> Iterable[CompiledElement]:
         if name is not None:
             yield from self.by_name.get(name, ())
         for compiled in self.others:
@@ -75,13 +102,28 @@ class Index(Struct, frozen=True):
                 yield compiled
 
 
-class RuleBook(Struct, frozen=True):
+Named: TypeAlias = tuple[tuple[CompiledElement, ...], tuple[CompiledElement, ...], tuple[CompiledElement, ...]]
+
+
+class RuleBook(Struct, frozen=True, eq=False):
     """All rules that apply at one place; ``names``: every program that some allow or ask element names."""
 
     allow: Index
     ask: Index
     deny: Index
     names: frozenset[str] = frozenset()
+    answers: dict[tuple[str | None, tuple[str, ...]], Named] = field(default_factory=dict)
+
+    def named(self, name: str | None, paths: tuple[str, ...]) -> Named:
+        """The elements about a program, by verdict: allow, ask, deny; remembered."""
+        key = (name, paths)
+        answer = self.answers.get(key)
+        if answer is None:
+            if len(self.answers) >= _MAX_ANSWERS:
+                self.answers.clear()
+            allow, ask, deny = (index.named(name, paths) for index in (self.allow, self.ask, self.deny))
+            answer = self.answers[key] = (allow, ask, deny)
+        return answer
 
     def index(self, verdict: Verdict) -> Index:
         """The elements of one verdict."""
@@ -95,6 +137,7 @@ class CompiledPolicy(Struct, frozen=True, kw_only=True, eq=False):
     ref: PolicyRef
     book: RuleBook
     names_by_path: Mapping[str, str]
+    tracks_variables: bool = True
     sites: dict[tuple[object, ...], object] = field(default_factory=dict)
 
 
@@ -135,7 +178,20 @@ def _expand(elements: Iterable[Element], rule: Rule) -> Iterable[Element]:
 
 
 def _element(element: Element, rule: Rule, outer_deny: tuple[CompiledElement, ...]) -> CompiledElement:
-    compiled = CompiledElement(element=element, rule=rule, grants=_grants(rule))
+    minds_flags, minds_early_flags = element.flags != _NO_FLAGS, element.global_flags != _NO_FLAGS
+    minds_words = bool(element.sub or element.args is not None or minds_flags or minds_early_flags)
+    compiled = CompiledElement(
+        element=element,
+        rule=rule,
+        grants=_grants(rule),
+        minds_flags=minds_flags,
+        minds_early_flags=minds_early_flags,
+        minds_words=minds_words,
+        subs=frozenset(element.sub),
+        sub_lengths=tuple(sorted({len(words) for words in element.sub})),
+        minds_nothing=not minds_words and element.cwd is None,
+        states_terms=rule.approval != _UNSTATED or rule.time_s is not None or rule.time_max_s is not None,
+    )
     if element.then is None:
         return compiled
     book = _then_book(element.then, rule, element.source or rule.source, outer_deny)
@@ -206,4 +262,5 @@ def compile_policy(document: PolicyDocument) -> CompiledPolicy:
         ref=PolicyRef(name=document.name, digest=document.digest),
         book=_book((*denies, *others)),
         names_by_path={path: name for name, path in document.programs.items()},
+        tracks_variables=_ATTRIBUTING.isdisjoint(document.shell.state),
     )

@@ -20,7 +20,10 @@ class Defaults(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Bounds on one run; ``background`` is the verdict on a command that ends in ``&``."""
+    """Bounds on one run.
+
+    ``background`` is the verdict on a command that ends in ``&``, ``durable`` on one that outlives the server.
+    """
 
     time_s: float = 120.0
     time_max_s: float = 3600.0
@@ -28,6 +31,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     commands: int = 50
     processes: int | None = None
     background: Verdict = Verdict.DENY
+    durable: Verdict = Verdict.DENY
 
 
 class ShellRules(Struct, frozen=True, kw_only=True):
@@ -52,6 +56,25 @@ class NetworkRules(Struct, frozen=True, kw_only=True):
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
+
+
+class Spared(Struct, frozen=True, kw_only=True):
+    """What looks like a secret and is none: ``value`` is a glob over the whole of it, ``reason`` says why."""
+
+    value: str
+    reason: str
+
+
+class RedactRules(Struct, frozen=True, kw_only=True):
+    """Who is asked about output beside our own rules, and what is not hidden.
+
+    ``detectors`` None: the usual ones; ``entropy`` None: the usual limit. Known values and private keys are
+    always hidden.
+    """
+
+    detectors: tuple[str, ...] | None = None
+    entropy: float | None = None
+    allow: tuple[Spared, ...] = ()
 
 
 class FlagRules(Struct, frozen=True, kw_only=True):
@@ -84,7 +107,7 @@ class Element(Struct, frozen=True, kw_only=True):
         cwd: globs on the current folder; None: any.
         env: names that may be assigned in front of it; None: as ``shell.env.set`` says.
         then: rules for the command it runs.
-        source: ``file:line``.
+        source: ``file:line``; column: in that line, 0 where there is none.
     """
 
     program: str
@@ -96,6 +119,7 @@ class Element(Struct, frozen=True, kw_only=True):
     env: tuple[str, ...] | None = None
     then: Then | None = None
     source: str = ""
+    column: int = 0
 
 
 class EffectGrants(Struct, frozen=True, kw_only=True):
@@ -161,7 +185,8 @@ class Example(Struct, frozen=True, kw_only=True):
 class PolicyDocument(Struct, frozen=True, kw_only=True):
     """A whole policy with its includes already merged (an included deny can never be loosened).
 
-    ``digest`` is the SHA-256, in hex, of everything it was loaded from.
+    ``digest`` is the SHA-256, in hex, of everything it was loaded from; ``inherited`` is what came from an include
+    alone, for hints: names of lists (``shell.state``) and hazard entries (``hazards.deny fork-bomb``).
     """
 
     name: str
@@ -172,8 +197,10 @@ class PolicyDocument(Struct, frozen=True, kw_only=True):
     shell: ShellRules = ShellRules()
     paths: PathRules = PathRules()
     network: NetworkRules = NetworkRules()
+    redact: RedactRules = RedactRules()
     program_folders: tuple[str, ...] = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
     programs: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     hazards: HazardRules = HazardRules()
     tests: tuple[Example, ...] = ()
+    inherited: frozenset[str] = frozenset()

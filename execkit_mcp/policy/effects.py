@@ -5,23 +5,34 @@ denied addresses); ``uncovered`` says what a particular rule does not grant, wit
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.model import ASK, DENY, NET, READ, WRITE, Effect, EffectKind, ProgramLocator, ReasonCode
 from execkit_mcp.policy import network
 from execkit_mcp.policy.compile import Grants
-from execkit_mcp.policy.findings import Case, Finding, Site
-from execkit_mcp.policy.knowledge.invocation import PICKED_BY, Arg, ArgEffect, ArgKind, Invocation, static
+from execkit_mcp.policy.findings import Case, Finding, Site, adding
+from execkit_mcp.policy.folders import moved
+from execkit_mcp.policy.knowledge.assigning import ASSIGNS
+from execkit_mcp.policy.knowledge.invocation import (
+    DYNAMIC,
+    GLOB,
+    PICKED_BY,
+    Arg,
+    ArgEffect,
+    Invocation,
+    static,
+)
 from execkit_mcp.policy.paths import Place, locate
+from execkit_mcp.policy.repository import ANY_PROGRAM, may_run
 from execkit_mcp.policy.scope import Scope
 
 _HERE = static(".")
-_PATHS = (EffectKind.READ, EffectKind.WRITE)
+_PATHS = (READ, WRITE)
 
 
-class Placed(Struct, frozen=True, kw_only=True):
+class Placed(Struct, frozen=True, kw_only=True, gc=False):
     """An effect and where it lands; ``places`` None: that cannot be told."""
 
     effect: ArgEffect
@@ -41,9 +52,20 @@ class Placed(Struct, frozen=True, kw_only=True):
             return Effect(kind, value + ("/**" if self.effect.is_recursive else ""))
         if self.effect.picks_server:
             return Effect(kind, f"configured:{self.text}")
-        if kind is EffectKind.NET:
+        if kind is NET:
             return Effect(kind, str(self.endpoint) if self.endpoint is not None else self.effect.note or self.text)
         return Effect(kind, self.text or self.effect.note)
+
+
+def shown_all(placed: Sequence[Placed]) -> list[Effect]:
+    """The effects as decisions show them; a path that leads elsewhere also where it leads."""
+    found: list[Effect] = []
+    for each in placed:
+        found.append(each.shown())
+        for place in each.places or ():
+            if place.others and each.effect.kind in _PATHS:
+                found.extend([Effect(each.effect.kind, other) for other in place.others])
+    return found
 
 
 def place_word(
@@ -52,14 +74,16 @@ def place_word(
     """Every place that a word may point to; None if that cannot be told."""
     if arg.is_pipe:
         return (Place(lexical="/dev/fd", is_stream=True),)
-    if arg.kind is ArgKind.DYNAMIC:
+    if arg.kind is DYNAMIC:
         return None
     context = case.context
     locator = context.locator if not site.is_remote else None
+    cwds: Sequence[str | None] = (None,) if site.is_remote or scope.cwds is None else scope.cwds
+    if locator is None and len(cwds) == 1:
+        is_glob = arg.kind is GLOB
+        only = locate(arg.text, cwds[0], context.home, is_home=arg.is_home, is_glob=is_glob, is_recursive=is_recursive)
+        return None if only is None else (only,)
     is_relative = not arg.is_home and not arg.text.startswith("/")
-    cwds: tuple[str | None, ...] = (None,)
-    if not site.is_remote:
-        cwds = (None,) if scope.cwds is None else scope.cwds
     places: list[Place] = []
     for cwd in cwds if is_relative or "cwd" in arg.text else cwds[:1]:
         place = locate(
@@ -67,9 +91,10 @@ def place_word(
             cwd=cwd,
             home=context.home,
             is_home=arg.is_home,
-            is_glob=arg.kind is ArgKind.GLOB,
+            is_glob=arg.kind is GLOB,
             is_recursive=is_recursive,
             follow=locator.resolve if locator is not None else None,
+            find=locator.linked_by if locator is not None else None,
         )
         if place is None:
             return None
@@ -85,16 +110,28 @@ def place_effects(invocation: Invocation, scope: Scope, case: Case, site: Site) 
     for effect in invocation.effects:
         if effect.kind in _PATHS:
             arg = effect.arg if effect.arg is not None else _HERE
-            is_recursive = effect.is_recursive or (is_link and effect.kind is EffectKind.READ)
+            is_recursive = effect.is_recursive or (is_link and effect.kind is READ)
             places = place_word(arg, scope, case, site, is_recursive=is_recursive)
-            if is_link and effect.kind is EffectKind.READ and ".." in arg.text.split("/"):
+            if is_link and effect.kind is READ and ".." in arg.text.split("/"):
                 places = None
             placed.append(Placed(effect=effect, places=places))
-        elif effect.kind is EffectKind.NET and effect.arg is not None and effect.arg.is_static:
+        elif effect.kind is NET and effect.arg is not None and effect.arg.is_static:
             placed.append(Placed(effect=effect, endpoint=network.endpoint_of(effect.arg.text)))
         else:
             placed.append(Placed(effect=effect))
+    if invocation.program == "git" and case.context.locator is not None and not site.is_remote:
+        placed.extend(_by_repository(invocation, scope, case, case.context.locator))
     return tuple(placed)
+
+
+def _by_repository(invocation: Invocation, scope: Scope, case: Case, locator: ProgramLocator) -> Iterable[Placed]:
+    """What git would run because the configuration of the repository that it works in says so."""
+    folders = moved(invocation, scope.cwds, case.context.home) if scope.cwds is not None else None
+    if folders is None and may_run(invocation, ANY_PROGRAM):
+        yield Placed(effect=ArgEffect(kind=EffectKind.EXEC, note="what a repository that is not known configures"))
+    for folder in dict.fromkeys(folders or ()):
+        for key in may_run(invocation, locator.configured(folder)):
+            yield Placed(effect=ArgEffect(kind=EffectKind.EXEC, note=f"{key} of the repository in {folder}"))
 
 
 def refused_place(places: tuple[Place, ...], site: Site, case: Case, verb: str) -> Finding | None:
@@ -105,17 +142,15 @@ def refused_place(places: tuple[Place, ...], site: Site, case: Case, verb: str) 
         pattern, is_undecided = site.never.touched_by(place)
         if pattern is not None:
             return Finding(
-                verdict=Verdict.DENY,
+                verdict=DENY,
                 code=ReasonCode.PATH_NEVER,
                 message=f"{verb} {place.lexical} touches {pattern.source}, which `paths.never` refuses.",
                 hint=f"Nothing lifts `paths.never`; an operator would have to take out `{pattern.source}`.",
                 is_absolute=True,
             )
         if is_undecided:
-            case.warn(
-                "Patterns of `paths.never` that begin with **/ cannot be told apart here for "
-                f"{place.lexical}: only the fence holds them."
-            )
+            held = "only the fence holds those" if case.context.fence.level != "none" else "and there is no fence here"
+            case.warn(f"Names that `paths.never` refuses at any depth (**/…) may stand below {place.lexical}: {held}.")
     return None
 
 
@@ -124,7 +159,7 @@ def absolute(placed: tuple[Placed, ...], site: Site, case: Case) -> list[Finding
     found: list[Finding] = []
     for each in placed:
         if each.effect.kind in _PATHS and each.places:
-            verb = "Reading" if each.effect.kind is EffectKind.READ else "Writing"
+            verb = "Reading" if each.effect.kind is READ else "Writing"
             refusal = refused_place(each.places, site, case, verb)
             if refusal is not None:
                 found.append(refusal)
@@ -133,7 +168,7 @@ def absolute(placed: tuple[Placed, ...], site: Site, case: Case) -> list[Finding
             if refused is not None:
                 found.append(
                     Finding(
-                        verdict=Verdict.DENY,
+                        verdict=DENY,
                         code=ReasonCode.NETWORK,
                         message=f"{each.endpoint} falls under `network.deny` ({refused}).",
                         hint=f"Nothing lifts `network.deny`; an operator would have to take out `{refused}`.",
@@ -147,15 +182,15 @@ def _missing(case: Case, code: ReasonCode, message: str, hint: str, *, is_unreso
     defaults = case.policy.document.defaults
     verdict = defaults.decision
     if is_unresolved:
-        verdict = max(defaults.unresolved, Verdict.ASK)
-    return Finding(verdict=max(verdict, Verdict.ASK), code=code, message=message, hint=hint)
+        verdict = max(defaults.unresolved, ASK)
+    return Finding(verdict=max(verdict, ASK), code=code, message=message, hint=hint)
 
 
 def path_uncovered(  # noqa: PLR0911 - each reason ends it
     placed: Placed, grant: str, site: Site, case: Case
 ) -> Finding | None:
     """Why a read or write is not covered by a grant of ``any``, ``paths`` or ``none``; None if it is."""
-    is_read = placed.effect.kind is EffectKind.READ
+    is_read = placed.effect.kind is READ
     word, code = ("read", ReasonCode.PATH_READ) if is_read else ("write", ReasonCode.PATH_WRITE)
     places = placed.places
     if places and all(place.is_stream for place in places):
@@ -165,13 +200,12 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     where = places[0].lexical if places else placed.text or "an unknown place"
     list_name = f"{'' if site.book is case.policy.book else 'then.'}paths.{word}"
     if grant == "none":
-        entry = f"{where}/**" if places and places[0].is_recursive else where
+        lacking = lacks((placed,), site, case)
         return _missing(
             case,
             code,
             f"It would {word} {where}, and the rule does not grant {word}.",
-            f"Add `effects: {{{word}: paths}}` to the rule"
-            + (f" and `{entry}` to `{list_name}`." if not is_read or site.read is not None else "."),
+            f"Add `effects: {{{word}: paths}}` to the rule." + (f" {lacking}" if lacking else ""),
         )
     if places is None:
         return _missing(
@@ -193,8 +227,51 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
         code,
         f"It would {word} {outside.lexical}, which is outside `{list_name}`"
         + (", and `then` takes nothing from `paths`." if list_name.startswith("then") else "."),
-        f"Add `{outside.lexical}{'/**' if outside.is_recursive else ''}` to `{list_name}`.",
+        adding(
+            [f"{outside.lexical}{'/**' if outside.is_recursive else ''}"],
+            list_name,
+            (site.paths.read if is_read else site.paths.write) or (),
+            case.policy.document,
+        ),
     )
+
+
+def beyond(placed: tuple[Placed, ...], site: Site, case: Case) -> list[tuple[str, str]]:
+    """Entries that lists lack whatever effects a rule grants: (list, entry), for what a hint has to name besides."""
+    found: list[tuple[str, str]] = []
+    prefix = "" if site.book is case.policy.book else "then."
+    for each in placed:
+        if each.effect.kind in _PATHS and each.places:
+            is_read = each.effect.kind is EffectKind.READ
+            granted = site.read if is_read else site.write
+            if is_read and granted is None:
+                continue
+            name = f"{prefix}paths.{'read' if is_read else 'write'}"
+            found.extend(
+                (name, f"{place.lexical}{'/**' if place.is_recursive else ''}")
+                for place in each.places
+                if not place.is_stream and not (granted and granted.covers(place))
+            )
+        elif each.endpoint is not None and not each.effect.picks_server:
+            allowed = case.policy.document.network.allow or ()
+            if network.matching(each.endpoint, allowed) is None:
+                found.append(("network.allow", str(each.endpoint)))
+    return list(dict.fromkeys(found))
+
+
+def lacks(placed: tuple[Placed, ...], site: Site, case: Case) -> str:
+    """One sentence a list that lacks entries: what else to write so that the grants hold."""
+    found = beyond(placed, site, case)
+    stated = {
+        "paths.read": site.paths.read,
+        "paths.write": site.paths.write,
+        "network.allow": case.policy.document.network.allow,
+    }
+    sentences = [
+        adding([entry for key, entry in found if key == name], name, stated.get(name) or (), case.policy.document)
+        for name in dict.fromkeys(key for key, _ in found)
+    ]
+    return " ".join(sentences)
 
 
 def _picked_uncovered(placed: Placed, grants: Grants, case: Case, servers: Sequence[Arg]) -> Finding | None:
@@ -205,7 +282,7 @@ def _picked_uncovered(placed: Placed, grants: Grants, case: Case, servers: Seque
     return _missing(
         case,
         ReasonCode.NETWORK,
-        f"{flag} {placed.text} picks the server, and the rule does not name it.",
+        f"{flag} {placed.text} picks the server or the identity, and the rule does not name it.",
         f"Name it in the rule: `flags: {{values: {{{flag}: [{placed.text}]}}}}`.",
     )
 
@@ -269,25 +346,26 @@ def uncovered(
     for each in placed:
         kind = each.effect.kind
         finding: Finding | None = None
-        if kind is EffectKind.READ:
+        if kind is READ:
             finding = path_uncovered(each, grants.read, site, case)
-        elif kind is EffectKind.WRITE:
+        elif kind is WRITE:
             finding = path_uncovered(each, grants.write, site, case)
-        elif kind is EffectKind.NET:
+        elif kind is NET:
             finding = (
                 _picked_uncovered(each, grants, case, servers)
                 if each.effect.picks_server
                 else _net_uncovered(each, grants, case, names_use=names_use)
             )
         elif kind is EffectKind.STATE:
-            finding = None if grants.state == "any" else _plain(case, each, "change state", "state")
+            is_free = grants.state == "any" or each.effect.note == ASSIGNS
+            finding = None if is_free else _plain(case, each, "change state", "state")
         elif kind is EffectKind.PROCESS:
             finding = None if grants.process == "any" else _plain(case, each, "act on processes or services", "process")
         elif kind is EffectKind.EXEC:
             finding = _missing(
                 case,
                 ReasonCode.WRAPPER,
-                f"It would run something that cannot be told{f' ({each.text})' if each.text else ''}.",
+                f"It would run something that cannot be told{_named(each)}.",
                 "Put it under `ask`, or vouch for it with `effects: trusted`.",
             )
         else:
@@ -300,6 +378,12 @@ def uncovered(
         if finding is not None:
             found.append(finding)
     return found
+
+
+def _named(placed: Placed) -> str:
+    """What it is, in brackets; empty where nobody can say."""
+    told = placed.text or (placed.effect.note if placed.effect.note != "unknown" else "")
+    return f" ({told})" if told else ""
 
 
 def _plain(case: Case, placed: Placed, what: str, key: str) -> Finding:

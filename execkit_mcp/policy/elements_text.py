@@ -165,7 +165,9 @@ class ElementShape(Struct, frozen=True):
             problems.add(node.place, f"{label}: {complaint}")
             return BROKEN
         program, *words = node.value.split()
-        return Element(program=program, sub=(tuple(words),) if words else (), source=node.place.file_line)
+        return Element(
+            program=program, sub=(tuple(words),) if words else (), source=node.place.file_line, column=node.place.column
+        )
 
     def _read_table(self, node: Table, problems: Problems, label: str) -> Element | Broken:
         if len(node.entries) != 1:
@@ -189,7 +191,7 @@ class ElementShape(Struct, frozen=True):
         sub = values.pop("sub", ())
         assert isinstance(sub, tuple)
         words = tuple(tuple(each.split()) for each in sub)
-        return Element(program=entry.key, sub=words, source=entry.place.file_line, **values)  # type: ignore[arg-type]
+        return Element(program=entry.key, sub=words, source=entry.place.file_line, column=entry.place.column, **values)  # type: ignore[arg-type]
 
     def schema(self) -> JsonSchema:
         """A string, or an object with one key; nested elements refer to the definition."""

@@ -9,21 +9,24 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.document import PolicyDocument
 
 # One row a family: what it catches, an example, a name that looks alike and is harmless.
 FAMILIES: tuple[tuple[str, str, str], ...] = (
     (r"PATH|CDPATH|MANPATH|INFOPATH|FPATH|.*_PATH|.*PATH_.*|CLASSPATH|LIBPATH|GOPATH|NODE_PATH", "NODE_PATH", "PATHOS"),
+    (r"histchars|auto_resume|MAILPATH|MAIL|MAILCHECK", "MAILPATH", "mailpath"),
     (r"IFS|ENV|HOME|SHELL|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|PWD|OLDPWD", "IFS", "ENVNAME"),
     (r"LD_.*|DYLD_.*|GCONV_PATH|NLSPATH|LOCPATH|LOCALDOMAIN|RES_OPTIONS|HOSTALIASES|MALLOC_.*|GLIBC_.*", "LD_PRELOAD", "LDAP"),
     (r"BASH.*|PS[0-4]|PROMPT_COMMAND|PROMPT_DIRTRIM|GLOBIGNORE|EXECIGNORE|FIGNORE|HIST.*|INPUTRC|READLINE_.*", "PS4", "PSQL"),
     (r"COMP_.*|COMPREPLY|DIRSTACK|FUNCNAME|FUNCNEST|GROUPS|OPTIND|OPTARG|OPTERR|MAPFILE|REPLY_.*|TIMEFORMAT", "TIMEFORMAT", "TIME"),
+    (r"__ek_.*", "__ek_p", "ek_p"),  # what the words around a command keep for themselves
     (r"UID|EUID|PPID|PIPESTATUS|COPROC|TMOUT|IGNOREEOF", "TMOUT", "TIMEOUT"),
     (r".*PAGER|.*EDITOR|VISUAL|.*BROWSER|LESS.*|MORE|MOST_.*|MANOPT|MANROFFOPT|GROFF_.*|.*_OPENER|FCEDIT", "LESSOPEN", "UNLESS"),
     (r"GIT_.*|HG.*|SVN_.*|CVS_.*|GH_(?:HOST|PAGER|EDITOR|BROWSER|CONFIG_DIR|PATH)", "GIT_SSH_COMMAND", "GITTER"),
     (r"PYTHON.*|PIP_.*|UV_.*|POETRY_.*|VIRTUAL_ENV|CONDA_.*|PYTEST_.*|TOX_.*", "PYTHONSTARTUP", "PYTH"),
     (r"PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|RAILS_.*|RAKE.*|LUA_.*|TCL.*|PHP_INI_SCAN_DIR|PHPRC|R_.*|JULIA_.*", "PERL5OPT", "PEARL"),
-    (r"NODE_OPTIONS|NODE_EXTRA_CA_CERTS|NODE_REPL.*|NPM_.*|YARN_.*|DENO_.*|BUN_.*|ELECTRON_.*", "NODE_OPTIONS", "NODE_ENV"),
+    (r"NODE_OPTIONS|NODE_EXTRA_CA_CERTS|NODE_REPL.*|(?i:NPM_.*)|YARN_.*|DENO_.*|BUN_.*|ELECTRON_.*", "NODE_OPTIONS", "NODE_ENV"),
     (r"JAVA.*|_JAVA_OPTIONS|JDK_.*|MAVEN_.*|GRADLE_.*|ANT_.*|SBT_.*|KOTLIN_.*|DOTNET_.*|CORECLR_.*|COMPLUS_.*", "JAVA_TOOL_OPTIONS", "JAV"),
     (r"RUSTC.*|RUSTFLAGS|RUSTDOC.*|CARGO_(?!TERM_).*|GOFLAGS|GOENV|GOROOT|GOPROXY|GOTOOL.*|CGO_(?!ENABLED).*", "RUSTC_WRAPPER", "RUST_LOG"),
     (r"MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|CMAKE_.*|CCACHE_.*", "MAKEFLAGS", "MAKER"),
@@ -43,7 +46,14 @@ def _dangerous() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern, _, _ in FAMILIES))
 
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LOCALE_NAME = lazy_regex(r"LANG|LC_[A-Z]+")
+# In Shift JIS, Big5, GBK and their kin a backslash or backquote may be the second half of a character, so that the
+# shell itself would read a text otherwise than it was judged.
+_LOCALE = lazy_regex(
+    r"|C|POSIX|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?i:utf-?8|iso-?8859-?[0-9]{1,2})(?:@[a-z]+)?|(?!zh)[a-z]{2,3}(?:_[A-Z]{2})?"
+)
+
+_IDENTIFIER = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # What every session starts with, whatever its policy says: no pagers, no git configuration that runs something.
 BASE_FORCE: Mapping[str, str] = {
@@ -65,6 +75,7 @@ BASE_FORCE: Mapping[str, str] = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
     "DEBIAN_FRONTEND": "noninteractive",
 }
 
@@ -82,7 +93,13 @@ GIT_HARDENING: tuple[tuple[str, str], ...] = (
     ("gpg.openpgp.program", "false"),
     ("gpg.ssh.program", "false"),
     ("gpg.x509.program", "false"),
+    ("gpg.ssh.defaultKeyCommand", "false"),
     ("sequence.editor", "false"),
+    ("interactive.diffFilter", "cat"),
+    ("core.alternateRefsCommand", "true"),
+    ("diff.submodule", "short"),
+    ("log.diffMerges", "separate"),
+    ("help.format", "man"),
 )
 
 
@@ -94,6 +111,18 @@ def is_identifier(name: str) -> bool:
 def is_dangerous(name: str) -> bool:
     """Whether setting ``name`` makes some program run, load or trust something else."""
     return _dangerous().fullmatch(name) is not None
+
+
+def is_locale(name: str) -> bool:
+    """Whether the variable picks the characters that the shell itself reads texts in, or the catalogues it loads."""
+    return name == "LANGUAGE" or _LOCALE_NAME.fullmatch(name) is not None
+
+
+def is_plain_locale(name: str, value: str) -> bool:
+    """Whether the value is one with which a text means what it meant when it was judged."""
+    if name == "LANGUAGE":
+        return "/" not in value
+    return _LOCALE.fullmatch(value) is not None
 
 
 def session_environment(document: PolicyDocument) -> dict[str, str]:

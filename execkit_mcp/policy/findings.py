@@ -4,13 +4,15 @@ A ``Finding`` is a verdict with its reason. ``weight`` breaks ties between findi
 the decision picks the one to tell: what is absolute comes before what merely lacks a rule.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from execkit_mcp.model import (
+    ALLOW,
     Effect,
     Fence,
     JudgedCommand,
@@ -19,7 +21,7 @@ from execkit_mcp.model import (
     Verdict,
 )
 from execkit_mcp.policy.compile import CompiledElement, CompiledPolicy, RuleBook
-from execkit_mcp.policy.document import PathRules
+from execkit_mcp.policy.document import PathRules, PolicyDocument
 from execkit_mcp.policy.knowledge.invocation import Arg, Invocation
 from execkit_mcp.policy.paths import PathSet, compile_paths
 from execkit_mcp.policy.scope import Scope
@@ -41,22 +43,26 @@ class Context(Struct, frozen=True, kw_only=True):
 
     Attributes:
         cwd: the session's folder; ``""`` if unknown.
+        spelled_cwd: the same folder through the links by which the shell entered it: its ``cd ..`` goes up from there.
         home: the session's home folder; ``""`` if unknown.
         workspace: what ``${workspace}`` stands for; ``""``: patterns with it match nothing.
         locator: the target's file names, if they can be asked.
         fence: what holds beneath the shell.
         forced: the session's environment by force, name to value.
+        is_durable: whether it would go on when the server ends.
     """
 
     cwd: str = ""
+    spelled_cwd: str = ""
     home: str = ""
     workspace: str = ""
     locator: ProgramLocator | None = None
     fence: Fence = field(default_factory=Fence)
     forced: Mapping[str, str] = field(default_factory=dict)
+    is_durable: bool = False
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Finding(Struct, frozen=True, kw_only=True, gc=False):
     """A verdict on one part, with its reason and what would change it."""
 
     verdict: Verdict
@@ -77,19 +83,22 @@ class Finding(Struct, frozen=True, kw_only=True):
         return self if self.verdict >= verdict else replace(self, verdict=verdict)
 
 
-ALLOWED = Finding(verdict=Verdict.ALLOW, code=ReasonCode.RULE, message="")
+ALLOWED = Finding(verdict=ALLOW, code=ReasonCode.RULE, message="")
 
 
 def strictest(findings: "list[Finding]") -> Finding:
     """The finding to tell: the highest verdict, then the weightiest, then the first."""
     best = findings[0]
+    if len(findings) == 1:
+        return best
     for finding in findings[1:]:
-        if (finding.verdict, finding.weight) > (best.verdict, best.weight):
+        verdict = finding.verdict
+        if verdict > best.verdict or (verdict is best.verdict and finding.weight > best.weight):
             best = finding
     return best
 
 
-class Act(Struct, frozen=True, kw_only=True):
+class Act(Struct, frozen=True, kw_only=True, gc=False):
     """One program as it would run: what hazards are matched against."""
 
     argv: tuple[str, ...]
@@ -122,7 +131,7 @@ class Site(Struct, frozen=True, kw_only=True):
     is_outer: bool = True
 
 
-ScriptJudge: TypeAlias = "Callable[[Case, str, Scope, Site, int], Finding]"
+ScriptJudge: TypeAlias = "Callable[[Case, str, Scope, Site, int, bool], Finding]"
 ArgvJudge: TypeAlias = "Callable[[Case, tuple[Arg, ...], Scope, Site, int], Finding]"
 
 
@@ -134,7 +143,9 @@ class Case:
         "argv_judge",
         "command_count",
         "context",
+        "fed",
         "findings",
+        "links",
         "parts",
         "policy",
         "script_judge",
@@ -155,24 +166,19 @@ class Case:
         self.parts: list[JudgedCommand] = []
         self.findings: list[Finding] = []
         self.acts: list[Act] = []
+        self.links: list[tuple[int, str]] = []
         self.streams_to: list[str] = []
         self.writes: list[str] = []
         self.warnings: list[str] = []
         self.command_count = [0]
         paths = policy.document.paths
         self.site = site_for(self, policy.book, paths)
-        self.tracks_variables = not policy.document.shell.state & {
-            "declare",
-            "typeset",
-            "local",
-            "readonly",
-            "set",
-            "shopt",
-        }
+        self.tracks_variables = policy.tracks_variables
+        self.fed: tuple[Arg, ...] = ()
 
-    def judge_script(self, text: str, scope: Scope, site: "Site", depth: int) -> Finding:
-        """The verdict on shell text inside the text."""
-        return self.script_judge(self, text, scope, site, depth)
+    def judge_script(self, text: str, scope: Scope, site: "Site", depth: int, *, is_bash: bool) -> Finding:
+        """The verdict on shell text inside the text, which bash or another shell will read as it stands."""
+        return self.script_judge(self, text, scope, site, depth, is_bash)
 
     def judge_argv(self, argv: tuple[Arg, ...], scope: Scope, site: "Site", depth: int) -> Finding:
         """The verdict on an argv inside the text."""
@@ -206,6 +212,7 @@ class Case:
         """A case for a text inside this one: findings of its own, everything else shared."""
         case = Case(self.policy, self.context, judge_script=self.script_judge, judge_argv=self.argv_judge)
         case.acts, case.writes, case.warnings = self.acts, self.writes, self.warnings
+        case.links = self.links
         case.command_count = self.command_count
         case.streams_to = list(self.streams_to)
         return case
@@ -214,6 +221,21 @@ class Case:
         """Note something that the caller must know, once."""
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+
+def adding(entries: Sequence[str], key: str, stated: Sequence[str], document: PolicyDocument) -> str:
+    """The hint to put entries into a list; a list that is inherited has to be written out whole.
+
+    Args:
+        entries: what it lacks.
+        key: the list, as a policy names it (``shell.state``).
+        stated: what it holds.
+        document: the policy.
+    """
+    if key in document.inherited:
+        whole = json.dumps([*stated, *entries], ensure_ascii=False)
+        return f"Write `{key}: {whole}`: a list of the policy's own takes the place of its include's."
+    return f"Add {' and '.join(f'`{each}`' for each in entries)} to `{key}`."
 
 
 def site_for(case: "Case", book: RuleBook, paths: PathRules, *, is_remote: bool = False, is_outer: bool = True) -> Site:

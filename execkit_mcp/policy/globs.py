@@ -10,7 +10,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-_ESCAPED = re.compile(r"[*?\[\]\\]")
+from execkit_mcp.model.regex import lazy_regex
+
+_ESCAPED = lazy_regex(r"[*?\[\]\\]")
 
 
 class Star(Struct, frozen=True):

@@ -26,11 +26,12 @@ _TEXT = (
 )
 _FILES = (
     "ls dir vdir stat file find fd tree du df pwd realpath readlink basename dirname test [ true false : echo printf "
-    "which whereis type hash locate namei lsattr getfacl getcap sleep pathchk exa eza bat cksum"
+    "which whereis type hash ulimit umask export declare alias shopt trap history dirs times help locate namei lsattr getfacl getcap sleep pathchk exa eza bat cksum"
 )
 _SYSTEM = (
     "uptime free nproc lscpu lsmem lspci lsusb lsmod lsblk lsns lslocks lsipc lsof blkid findmnt whoami logname tty arch "
-    "id groups users who w last lastlog uname hostname hostnamectl date cal ncal timedatectl localectl loginctl ps pgrep "
+    "lvs vgs pvs getenforce sestatus systemd-cgtop lastb "
+    "systemd-cgls pmap pwdx fuser id groups users who w last lastlog uname hostname hostnamectl date cal ncal timedatectl localectl loginctl ps pgrep "
     "pidof pstree top htop vmstat iostat mpstat sar pidstat ss netstat ip ifconfig route arp getent dmesg printenv env "
     "mount swapon sysctl journalctl crontab dpkg dpkg-query apt-cache rpm locale getconf "
     "man whatis apropos info tput wait jobs ipcs prlimit chrt taskset numactl ethtool iw nmcli resolvectl "
@@ -42,10 +43,10 @@ _ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
 _VERSIONS = (
     "python python3 node npm pip pip3 uv ruff mypy gcc g++ cc clang clang++ make cmake ninja java javac ruby perl php docker "
     "docker-compose podman kubectl helm curl wget ssh scp rsync psql mysql sqlite3 redis-cli systemctl openssl vim tmux "
-    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch"
+    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch split csplit shred truncate install mktemp sed mvn gradle"
 )
 _VERSION_WORDS = ("--version", "-version", "-V", "-v", "--help", "-h", "version", "help")
-_WRAPPERS = "timeout nice ionice nohup stdbuf time xargs"
+_WRAPPERS = "timeout nice ionice nohup stdbuf time xargs watch"
 
 _GIT_READS = (
     "status", "log", "diff", "show", "branch", "tag", "blame", "annotate", "describe", "rev-parse", "rev-list", "ls-files",
@@ -92,6 +93,7 @@ def _readonly() -> tuple[Element, ...]:
         _sub("podman", _DOCKER_READS),
         *(_sub(name, ("list", "show", "search", "policy", "depends", "rdepends")) for name in ("apt", "apt-cache")),
         _sub("openssl", ("version", "x509", "crl")),
+        _sub("chronyc", ("tracking", "sources", "sourcestats", "activity", "ntpdata")),
         *(
             Element(program=name, flags=FlagRules(any=_VERSION_WORDS), source=f"{PREFIX}readonly")
             for name in _VERSIONS.split()
@@ -112,7 +114,27 @@ _HOME_SECRETS = (
     ".config/google-chrome/**", ".config/chromium/**", ".local/share/TelegramDesktop/**", ".bash_history", ".zsh_history",
     ".python_history", ".psql_history", ".mysql_history", ".rediscli_history", ".node_repl_history", ".sqlite_history",
     ".local/state/execkit-mcp/**", ".config/execkit-mcp/**", ".cache/execkit-mcp/**", ".anthropic/**", ".claude/.credentials.json",
-    ".codex/auth.json", ".gemini/oauth_creds.json",
+    ".codex/auth.json", ".gemini/oauth_creds.json", ".claude.json", ".openai/**", ".config/openai/**", ".config/github-copilot/**",
+    ".codeium/**", ".huggingface/**", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".kaggle/**",
+    # registries, forges and package indices
+    ".dockercfg", ".config/containers/auth.json", ".config/helm/registry/config.json", ".config/glab-cli/**", ".config/tea/**",
+    ".config/pip/pip.conf", ".pip/pip.conf", ".config/pypoetry/auth.toml", ".yarnrc.yml", ".bunfig.toml", ".subversion/auth/**",
+    ".config/nix/nix.conf", ".config/configstore/**", ".config/NuGet/**", ".nuget/NuGet/**", ".sbt/.credentials", ".ivy2/.credentials",
+    # clouds and hosts
+    ".oci/**", ".s3cfg", ".boto", ".mc/config.json", ".config/doctl/**", ".config/hcloud/**", ".config/linode-cli", ".config/flyctl/**",
+    ".fly/**", ".config/openstack/**", ".config/argocd/**", ".terraformrc", ".config/ngrok/**", ".ngrok2/**", ".cloudflared/**",
+    ".config/netlify/**", ".netlify/**", ".local/share/com.vercel.cli/**", ".config/stripe/**", ".wrangler/**", ".config/.wrangler/**",
+    ".railway/**", ".supabase/**", ".databrickscfg", ".snowsql/**", ".snowflake/**", ".dbt/profiles.yml", ".chef/**", ".pulumi/credentials.json",
+    ".vault_pass*", ".vault-pass*", ".ansible_vault_pass*", ".config/coderv2/session", ".erlang.cookie",
+    # browsers, mail, messages, wallets, password stores
+    ".thunderbird/**", ".config/BraveSoftware/**", ".config/microsoft-edge/**", ".config/vivaldi/**", ".config/opera/**", "snap/firefox/**",
+    "snap/chromium/**", ".var/app/org.mozilla.*/**", ".config/Signal/**", ".config/Slack/**", ".config/discord/**", ".purple/**", ".weechat/**",
+    ".irssi/**", ".fetchmailrc", ".msmtprc", ".config/msmtp/**", ".mbsyncrc", ".esmtprc", ".smbcredentials", ".electrum/**", ".bitcoin/**",
+    ".ethereum/**", ".config/solana/**", ".pki/**", ".local/share/kwalletd/**", ".config/Bitwarden/**", ".config/1Password/**", ".config/keybase/**",
+    ".config/filezilla/**", ".config/remmina/**", ".local/share/remmina/**", ".remmina/**", ".vnc/passwd", ".config/tigervnc/passwd",
+    ".Xauthority", ".ICEauthority",
+    # what was typed or copied
+    ".local/share/fish/fish_history", ".lesshst", ".viminfo", ".local/state/nvim/shada/**", ".irb_history", ".pry_history", ".local/share/recently-used.xbel",
 )  # fmt: skip
 _SYSTEM_SECRETS = (
     "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/etc/ssl/private/**",
@@ -123,11 +145,23 @@ _SYSTEM_SECRETS = (
     "/dev/dm-*", "/dev/md*", "/dev/mapper/**", "/dev/loop*", "/dev/mmcblk*", "/dev/disk/**", "/dev/block/**",
     "/var/lib/docker/**", "/var/lib/containerd/**", "/var/backups/*shadow*", "/var/run/docker.sock", "/run/docker.sock",
     "/etc/execkit-mcp/**", "/root/**",
+    "/run/containerd/**", "/run/podman/**", "/run/crio/**", "/run/user/*/docker.sock", "/run/user/*/podman/**", "/run/user/*/containers/**",
+    "/run/user/*/keyring/**", "/run/user/*/gnupg/**", "/etc/samba/smbpasswd", "/var/lib/samba/private/**", "/etc/mysql/debian.cnf",
+    "/etc/postfix/sasl_passwd*", "/etc/exim4/passwd.client", "/etc/msmtprc", "/etc/ppp/*-secrets", "/etc/ipsec.secrets", "/etc/ipsec.d/private/**",
+    "/etc/swanctl/private/**", "/etc/openvpn/**", "/etc/wireguard/**", "/etc/letsencrypt/accounts/**", "/etc/pki/tls/private/**", "/etc/sssd/**",
+    "/etc/ldap.secret", "/etc/libnss-ldap.secret", "/etc/pam_ldap.secret", "/etc/docker/key.json", "/etc/gitlab/gitlab-secrets.json",
+    "/etc/gitlab-runner/config.toml", "/etc/ceph/*.keyring", "/etc/chrony.keys", "/etc/chrony/chrony.keys", "/etc/ntp.keys", "/etc/iscsi/iscsid.conf",
+    "/etc/apt/auth.conf*/**", "/etc/apt/auth.conf", "/etc/vault.d/**", "/etc/consul.d/**", "/etc/nomad.d/**", "/etc/salt/pki/**",
+    "/etc/puppetlabs/puppet/ssl/private_keys/**", "/etc/cryptsetup-keys.d/**", "/etc/luks/**", "/etc/restic/**", "/etc/rclone.conf",
+    "/var/lib/cloud/**", "/var/lib/NetworkManager/secret_key", "/var/lib/systemd/credential.secret", "/var/lib/bluetooth/**",
+    "/var/lib/jenkins/secrets/**", "/var/lib/rancher/**", "/var/lib/etcd/**", "/var/lib/tor/**", "/dev/input/**", "/dev/uinput",
+    "/dev/hidraw*", "/dev/usbmon*", "/dev/vcs*", "/dev/fb*", "/dev/sg*", "/dev/nbd*", "/dev/zram*", "/dev/pmem*", "/dev/bcache*", "/dev/rbd*",
+    "/dev/drbd*", "/dev/mtd*",
 )  # fmt: skip
 _ANYWHERE_SECRETS = (
     "**/.env*", "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/id_rsa*",
     "**/id_dsa*", "**/id_ecdsa*", "**/id_ed25519*", "**/.htpasswd", "**/.git-credentials", "**/.netrc", "**/kubeconfig*",
-    "**/service-account*.json", "**/*.tfstate*",
+    "**/service-account*.json", "**/*.tfstate*", "**/*.ppk", "**/*.ovpn", "**/.dockercfg", "**/.dockerconfigjson", "**/.vault_pass*",
 )  # fmt: skip
 
 
@@ -147,9 +181,13 @@ _BASE = """\
 version: 1
 name: builtin-base
 shell:
-  state: [cd, pushd, popd, read, "set -e", "set -u", "set -o pipefail"]
+  state: [cd, pushd, popd, read, mapfile, exit, "set -e", "set -u", "set -o pipefail"]
   env:
-    set: [LC_ALL, LANG, LANGUAGE, TZ, COLUMNS, LINES, NO_COLOR, FORCE_COLOR, CLICOLOR, TERM]
+    # The second row: what scripts call their own variables, and no program is known to heed.
+    set: [LC_ALL, LANG, LANGUAGE, TZ, COLUMNS, LINES, NO_COLOR, FORCE_COLOR, CLICOLOR, TERM,
+          NS, NAMESPACE, POD, DEPLOY, SVC, UNIT, APP, LOG, LOGFILE, FILE, FILES, DIR, SRC, DST, DEST, OUT, COUNT, TOTAL, N, PID,
+          SINCE, UNTIL, NOW, TODAY, PATTERN, THRESHOLD, LIMIT, VERSION, COMMIT, BRANCH, TAG, NAME, LINE, RED, GREEN, YELLOW, NC,
+          SHA, REV, HASH, DATE, STAMP, TIMESTAMP, RESULT, STATUS, CODE, START, END, SIZE, FOLDER, NUM, ID, IDS, PODS, JOB]
     force: {PAGER: cat, GIT_PAGER: cat, MANPAGER: cat, SYSTEMD_PAGER: "", LESSSECURE: "1"}
 hazards: {ask: ["builtin:dangerous"], deny: [fork-bomb, disk-overwrite]}
 """

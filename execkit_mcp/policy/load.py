@@ -18,7 +18,8 @@ returned only when there is none. Then the sheets are merged, included ones firs
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
@@ -33,6 +34,7 @@ from execkit_mcp.policy.document import (
     NetworkRules,
     PathRules,
     PolicyDocument,
+    RedactRules,
     Rule,
     ShellRules,
 )
@@ -141,6 +143,7 @@ def _merge(gathering: _Gathering, root: str) -> PolicyDocument:
     _check_tests(top, rules, problems)
     nearest = _Nearest(gathering, root)
     state = nearest.of(lambda sheet: sheet.shell.state)
+    hazards = _hazards(sheets)
     return PolicyDocument(
         name=top.name,
         digest=_digest(gathering.nodes.values()),
@@ -162,13 +165,41 @@ def _merge(gathering: _Gathering, root: str) -> PolicyDocument:
             allow=nearest.of(lambda sheet: sheet.network.allow),
             deny=_union(sheet.network.deny for sheet in sheets),
         ),
+        redact=RedactRules(
+            detectors=nearest.of(lambda sheet: sheet.redact.detectors),
+            entropy=_least((sheet.redact.entropy for sheet in sheets), math.inf) if _has_entropy(sheets) else None,
+            allow=tuple(dict.fromkeys(spared for sheet in sheets for spared in sheet.redact.allow)),
+        ),
         program_folders=_union(sheet.programs.folders or () for sheet in reversed(sheets))
         or PolicyDocument(name="", digest="").program_folders,
         programs=_agreed(sheets, lambda sheet: sheet.programs.named, "programs", problems),
         rules=rules,
-        hazards=_hazards(sheets),
+        hazards=hazards,
         tests=tuple(written.example for written in top.tests),
+        inherited=frozenset(_inherited(top, nearest, hazards)),
     )
+
+
+def _has_entropy(sheets: Iterable[Sheet]) -> bool:
+    return any(sheet.redact.entropy is not None for sheet in sheets)
+
+
+def _inherited(top: Sheet, nearest: "_Nearest", hazards: HazardRules) -> Iterator[str]:
+    """What the top file does not state itself: lists that it would replace, hazard entries that it cannot take back."""
+    picks: dict[str, Callable[[Sheet], tuple[str, ...] | None]] = {
+        "shell.state": lambda sheet: sheet.shell.state,
+        "paths.read": lambda sheet: sheet.paths.read,
+        "paths.write": lambda sheet: sheet.paths.write,
+        "network.allow": lambda sheet: sheet.network.allow,
+    }
+    for key, pick in picks.items():
+        if pick(top) is None and nearest.of(pick) is not None:
+            yield key
+    for key, entries, own in (
+        ("hazards.ask", hazards.ask, top.hazards.ask),
+        ("hazards.deny", hazards.deny, top.hazards.deny),
+    ):
+        yield from (f"{key} {entry}" for entry in entries if entry not in (own or ()))
 
 
 class _Nearest:
@@ -219,6 +250,7 @@ def _limits(parts: list[LimitsPart]) -> Limits:
     longest = _least((part.time_max_s for part in parts), default.time_max_s)
     processes = [part.processes for part in parts if part.processes is not None]
     background = [part.background for part in parts if part.background is not None]
+    durable = [part.durable for part in parts if part.durable is not None]
     return Limits(
         time_s=min(_least((part.time_s for part in parts), default.time_s), longest),
         time_max_s=longest,
@@ -226,6 +258,7 @@ def _limits(parts: list[LimitsPart]) -> Limits:
         commands=_least((part.commands for part in parts), default.commands),
         processes=min(processes) if processes else None,
         background=max(background) if background else default.background,
+        durable=max(durable) if durable else default.durable,
     )
 
 

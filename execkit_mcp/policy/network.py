@@ -12,12 +12,14 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy import globs
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]+|\d+")
+_SCHEME = lazy_regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LOCAL_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _LOCAL = ipaddress.IPv4Address("127.0.0.1")
 
 
@@ -65,8 +67,14 @@ def address_of(host: str) -> Address | None:
         found: Address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return _loose_ipv4(host)
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return mapped if mapped is not None else found
+    return _inside(found) if isinstance(found, ipaddress.IPv6Address) else found
+
+
+def _inside(address: ipaddress.IPv6Address) -> Address:
+    """The IPv4 address that an IPv6 one carries (mapped, 6to4, NAT64), or itself."""
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
 
 
 def _loose_ipv4(host: str) -> Address | None:

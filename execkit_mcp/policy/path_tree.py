@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from execkit_mcp.model.regex import lazy_regex
+
 DOUBLE: Final = "**"
-_ODD = re.compile(r"[?\[\]\\]")
+_ODD = lazy_regex(r"[?\[\]\\]")
 
 
 class _Node:
@@ -56,7 +58,16 @@ def _first(*numbers: int | None) -> int | None:
 class PathTree:
     """Patterns as segments, in their order; ``is_deep``: what a pattern names includes everything below it."""
 
-    __slots__ = ("_expression_of", "_floating", "_floating_edges", "_is_deep", "_odd", "_patterns", "_root")
+    __slots__ = (
+        "_any_edges",
+        "_expression_of",
+        "_floating",
+        "_floating_edges",
+        "_is_deep",
+        "_odd",
+        "_patterns",
+        "_root",
+    )
 
     def __init__(
         self,
@@ -70,6 +81,7 @@ class PathTree:
         self._is_deep = is_deep
         self._root = _Node()
         self._odd: list[int] = []
+        self._any_edges: re.Pattern[str] | None = None
         self._floating: dict[str, int] = {}  # "**/NAME"
         self._floating_edges: list[tuple[str, str, int]] = []  # "**/HEAD*TAIL"
         for number, segments in enumerate(patterns):
@@ -121,19 +133,26 @@ class PathTree:
         segments = path.split("/")
         del segments[0]
         found = self._walk(self._root, segments, 0)
-        for segment in segments:
-            number = self._floating.get(segment)
-            if number is not None:
-                found = _first(found, number)
-            for head, tail, number in self._floating_edges:
-                if _has_edges(segment, head, tail):
-                    found = _first(found, number)
+        if not self._floating.keys().isdisjoint(segments):
+            found = _first(found, *[self._floating.get(segment) for segment in segments])
+        if self._floating_edges and self._has_floating_edges(path):
+            for segment in segments:
+                for head, tail, number in self._floating_edges:
+                    if _has_edges(segment, head, tail):
+                        found = _first(found, number)
         for number in self._odd:
             if found is not None and number > found:
                 break
             if self._matches(number, path):
                 return number
         return found
+
+    def _has_floating_edges(self, path: str) -> bool:
+        """Whether some segment has one of the floating edges: one question in place of very many."""
+        if self._any_edges is None:
+            edges = [f"{re.escape(head)}[^/]*{re.escape(tail)}" for head, tail, _ in self._floating_edges]
+            self._any_edges = re.compile(f"/(?:{'|'.join(edges)})(?:/|\\Z)")
+        return self._any_edges.search(path) is not None
 
     def _matches(self, number: int, path: str) -> bool:
         return self._expression_of(number).fullmatch(path) is not None

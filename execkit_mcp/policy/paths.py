@@ -15,29 +15,42 @@ hold that.
 Longer than most, because places, patterns and their intersection are one idea.
 """
 
-import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec import Struct, field
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy import globs
+from execkit_mcp.policy.path_meeting import DOUBLE, Meeting, PathPattern, head_of, split
 from execkit_mcp.policy.path_tree import PathTree
 
 UNKNOWN_HOME = "/~"
 _MAX_ANSWERS = 1024
-_LINK_DEPTH, _DOOR_DEPTH, _TASK_DEPTH = 2, 3, 4  # /var/run, /proc/self/root, /proc/self/task/9
+_LINK_DEPTH, _DOOR_DEPTH, _TASK_DEPTH, _FD_DEPTH = 2, 3, 4, 4  # /var/run, /proc/self/root, …/task/9, …/fd/3
+_THREAD_DEPTH = 5  # /proc/self/task/9/root
 # Somebody else's whole home: refused unless it turns out to be the session's own.
 _ALL_OF_A_HOME = frozenset({"/root/**"})
-_DOUBLE = "**"
-_PROCESS = re.compile(r"self|thread-self|\d+")
+_PROCESS = lazy_regex(r"self|thread-self|\d+")
 _STREAMS = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
-_LINKS = {"/var/run": "/run", "/var/lock": "/run/lock", "/etc/mtab": "/proc/self/mounts"}
-_SPECIAL_SPELLING = re.compile(r"//|/\.|/proc|/dev|/var/run|/var/lock|/etc/mtab|/\Z")
+_LINKS = {
+    "/var/run": "/run",
+    "/var/lock": "/run/lock",
+    "/etc/mtab": "/proc/self/mounts",
+    "/dev/core": "/proc/kcore",
+    "/dev/fd": "/proc/self/fd",
+    **{name: f"/proc/self/fd/{number}" for name, number in _STREAMS.items()},
+}
+_DOORS = ("root", "cwd", "fd", "map_files")
+_OPENED = frozenset({"fd", "map_files"})
+# Without a climb every folder on the way is a beginning of the plain spelling, so that it shows each door.
+_CLIMBS = lazy_regex(r"/\.\.(?:/|\Z)")
+_DOOR = lazy_regex(r"\A(?:/proc|/dev|/var/run|/var/lock|/etc/mtab)(?:/|\Z)")
+_SPECIAL_SPELLING = lazy_regex(r"//|/\.|/proc|/dev|/var/run|/var/lock|/etc/mtab|/\Z")
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class Place(Struct, frozen=True, kw_only=True, gc=False):
     """Where a word points to.
 
     Attributes:
@@ -60,23 +73,13 @@ class Place(Struct, frozen=True, kw_only=True):
         return (self.lexical, *self.others)
 
 
-class PathPattern(Struct, frozen=True):
-    """One pattern, home and workspace filled in; ``head`` is what stands before any wildcard."""
-
-    source: str
-    text: str
-    segments: tuple[str, ...]
-    is_floating: bool
-    head: tuple[str, ...]
-
-
 class PathSet(Struct, frozen=True, eq=False):
     """A list of patterns, ready to match."""
 
     patterns: tuple[PathPattern, ...]
     tree: PathTree
+    meeting: Meeting
     answers: dict[Place, tuple[PathPattern | None, bool]] = field(default_factory=dict)
-    by_head: dict[str, list[int]] = field(default_factory=dict)
 
     def matches(self, path: str) -> bool:
         """Whether some pattern matches the plain ``path``."""
@@ -93,9 +96,11 @@ class PathSet(Struct, frozen=True, eq=False):
     def touched_by(self, place: Place) -> tuple[PathPattern | None, bool]:
         """The first pattern that the place touches, and whether it could not be told for some pattern."""
         if not place.is_glob and not place.is_recursive:
-            first = min(
-                (number for path in place.spellings if (number := self.tree.first(path)) is not None), default=None
-            )
+            first = self.tree.first(place.lexical)
+            for path in place.others:
+                number = self.tree.first(path)
+                if number is not None and (first is None or number < first):
+                    first = number
             return (None if first is None else self.patterns[first]), False
         answer = self.answers.get(place)
         if answer is None:
@@ -108,47 +113,44 @@ class PathSet(Struct, frozen=True, eq=False):
         undecided = False
         for spelling in place.spellings:
             is_recursive = place.is_recursive
-            wanted = _split(spelling) if place.is_glob else tuple(globs.escape(part) for part in _split(spelling))
-            if place.is_glob and wanted[-1:] == (_DOUBLE,):
+            wanted = split(spelling) if place.is_glob else tuple(globs.escape(part) for part in split(spelling))
+            if place.is_glob and wanted[-1:] == (DOUBLE,):
                 wanted, is_recursive = wanted[:-1], True
-            head = _head(wanted)
-            for pattern in self._near(head):
-                if not pattern.is_floating and any(map(operator.ne, head, pattern.head)):
-                    continue
-                met = _meets(pattern, wanted, is_recursive=is_recursive)
-                if met:
-                    return pattern, False
-                undecided = undecided or met is None
+            number, is_undecided = self.meeting.first(wanted, is_recursive=is_recursive)
+            if number is not None:
+                return self.patterns[number], False
+            undecided = undecided or is_undecided
         return None, undecided
 
-    def _near(self, head: tuple[str, ...]) -> Iterable[PathPattern]:
-        """The patterns, in order, whose first segment does not rule out a path with this literal beginning."""
-        if not head:
-            return self.patterns
-        if not self.by_head:
-            for number, pattern in enumerate(self.patterns):
-                self.by_head.setdefault(pattern.head[0] if pattern.head else "", []).append(number)
-        numbers = sorted((*self.by_head.get("", ()), *self.by_head.get(head[0], ())))
-        return map(self.patterns.__getitem__, numbers)
+
+def anywhere(sources: tuple[str, ...], home: str, workspace: str) -> tuple[str, str] | None:
+    """The refused patterns that name no one place (``**/.env*``), as expressions of the last segment and of the path.
+
+    None if there is none. What lies below a path that matches is refused as well.
+    """
+    names: list[str] = []
+    paths: list[str] = []
+    for pattern in compile_paths(sources, home, workspace, is_refusal=True).patterns:
+        segments = pattern.segments[:-1] if pattern.segments[-1:] == (DOUBLE,) else pattern.segments
+        if DOUBLE in segments and segments[-1] != DOUBLE:
+            names.append(globs.regex(segments[-1]))
+            paths.append(_regex(segments, deep=False))
+    return ("|".join(dict.fromkeys(names)), "|".join(dict.fromkeys(paths))) if names else None
 
 
 @lru_cache(maxsize=4096)
 def _expression(pattern: PathPattern, *, deep: bool) -> re.Pattern[str]:
-    return re.compile(_regex(pattern, deep=deep), re.DOTALL)
+    return re.compile(_regex(pattern.segments, deep=deep), re.DOTALL)
 
 
-def _regex(pattern: PathPattern, *, deep: bool) -> str:
+def _regex(segments: tuple[str, ...], *, deep: bool) -> str:
     """The pattern as a regular expression; ``deep`` also matches everything below what it names."""
     out = ""
-    for segment in pattern.segments:
-        out += "(?:/[^/]+)*" if segment == _DOUBLE else "/" + globs.regex(segment)
-    if not pattern.segments or out == "(?:/[^/]+)*":
+    for segment in segments:
+        out += "(?:/[^/]+)*" if segment == DOUBLE else "/" + globs.regex(segment)
+    if not segments or out == "(?:/[^/]+)*":
         out += "/?"
     return out + ("(?:/.*)?" if deep else "")
-
-
-def _split(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.split("/") if part)
 
 
 def _fill(source: str, home: str, workspace: str, *, is_refusal: bool) -> str | None:
@@ -179,8 +181,10 @@ def compile_paths(sources: tuple[str, ...], home: str, workspace: str, *, is_ref
             continue
         if source in _ALL_OF_A_HOME and is_refusal and _is_own(source.removesuffix("/**"), home, workspace):
             continue
-        segments = tuple(part for part in _split(text) if part != ".")
-        patterns.append(PathPattern(source, text, segments, bool(segments) and segments[0] == _DOUBLE, _head(segments)))
+        segments = tuple(part for part in split(text) if part != ".")
+        patterns.append(
+            PathPattern(source, text, segments, bool(segments) and segments[0] == DOUBLE, head_of(segments))
+        )
 
     def expression_of(number: int) -> re.Pattern[str]:
         return _expression(patterns[number], deep=is_refusal)
@@ -188,6 +192,7 @@ def compile_paths(sources: tuple[str, ...], home: str, workspace: str, *, is_ref
     return PathSet(
         tuple(patterns),
         PathTree([pattern.segments for pattern in patterns], expression_of, is_deep=is_refusal),
+        Meeting(patterns),
     )
 
 
@@ -196,122 +201,45 @@ def compile_paths(sources: tuple[str, ...], home: str, workspace: str, *, is_ref
 
 def _contains(pattern: PathPattern, spelling: str, place: Place) -> bool:
     """Whether the pattern surely covers all that a glob or a recursive operand can match."""
-    wanted = _split(spelling) if place.is_glob else tuple(globs.escape(part) for part in _split(spelling))
+    wanted = split(spelling) if place.is_glob else tuple(globs.escape(part) for part in split(spelling))
     if place.is_recursive:
-        wanted = (*wanted, _DOUBLE)
+        wanted = (*wanted, DOUBLE)
     return _segments_contain(pattern.segments, wanted)
 
 
 def _segments_contain(outer: tuple[str, ...], inner: tuple[str, ...]) -> bool:
-    if outer == (_DOUBLE,):
+    if outer == (DOUBLE,):
         return True
     if not outer or not inner:
         return not outer and not inner
-    if outer[0] == _DOUBLE:
+    if outer[0] == DOUBLE:
         return _segments_contain(outer[1:], inner) or _segments_contain(outer, inner[1:])
-    if inner[0] == _DOUBLE:
+    if inner[0] == DOUBLE:
         return False
     only = globs.literal(inner[0])
     is_inside = globs.matches(only, outer[0]) if only is not None else outer[0] in ("*", inner[0])
     return is_inside and _segments_contain(outer[1:], inner[1:])
 
 
-def _head(segments: tuple[str, ...]) -> tuple[str, ...]:
-    """The leading segments that are literal, unescaped."""
-    out: list[str] = []
-    for segment in segments:
-        only = None if segment == _DOUBLE else globs.literal(segment)
-        if only is None:
-            break
-        out.append(only)
-    return tuple(out)
-
-
-def _meets(pattern: PathPattern, wanted: tuple[str, ...], *, is_recursive: bool) -> bool | None:
-    """Whether a ``never`` pattern meets a glob or recursive operand; None if that cannot be told."""
-    if pattern.is_floating:
-        return _floating_meets(pattern, wanted, is_recursive=is_recursive)
-    if _segments_meet(wanted, (*pattern.segments, _DOUBLE)):
-        return True
-    if not is_recursive:
-        return False
-    if _DOUBLE in pattern.segments[:-1]:
-        head = pattern.segments[: pattern.segments.index(_DOUBLE)]
-        if len(wanted) > len(head):
-            return None if _segments_meet(wanted, (*head, _DOUBLE)) else False
-    return _segments_meet((*wanted, _DOUBLE), pattern.segments)
-
-
-def _floating_meets(pattern: PathPattern, wanted: tuple[str, ...], *, is_recursive: bool) -> bool | None:
-    """The same for ``**/NAME``: a plain segment decides; a wildcard must hint at the name to count."""
-    rest = pattern.segments[1:]
-    while rest[-1:] == (_DOUBLE,):
-        rest = rest[:-1]
-    undecided = is_recursive
-    for start in range(len(wanted)):
-        pairs = list(zip(wanted[start:], rest, strict=False))
-        if len(pairs) < len(rest) or not all(_segment_meets(a, b) for a, b in pairs):
-            continue
-        if all(_is_hinted(a, b) for a, b in pairs if b != _DOUBLE):
-            return True
-        undecided = True
-    return None if undecided else False
-
-
-def _segment_meets(wanted: str, refused: str) -> bool:
-    return refused == _DOUBLE or globs.meet(wanted, refused)
-
-
-def _segments_meet(  # noqa: C901 - the aligned beginning, then every way to go on
-    left: tuple[str, ...], right: tuple[str, ...]
-) -> bool:
-    """Whether some path matches both patterns."""
-    for one, other in zip(left, right, strict=False):
-        if _DOUBLE in (one, other):
-            break
-        if one != other and not globs.meet(one, other):
-            return False
-    reached = {(0, 0)}
-    pending = [(0, 0)]
-    while pending:
-        i, j = pending.pop()
-        if i == len(left) and j == len(right):
-            return True
-        a = left[i] if i < len(left) else None
-        b = right[j] if j < len(right) else None
-        steps: list[tuple[int, int]] = []
-        if a == _DOUBLE:
-            steps.append((i + 1, j))
-            if b is not None:
-                steps.append((i, j + 1))
-        if b == _DOUBLE:
-            steps.append((i, j + 1))
-            if a is not None:
-                steps.append((i + 1, j))
-        both_plain = a is not None and b is not None and _DOUBLE not in (a, b)
-        if both_plain and globs.meet(a or "", b or ""):
-            steps.append((i + 1, j + 1))
-        for step in steps:
-            if step not in reached:
-                reached.add(step)
-                pending.append(step)
-    return False
-
-
-@lru_cache(maxsize=4096)
-def _is_hinted(wild: str, refused: str) -> bool:
-    """Whether a glob that meets a floating pattern also hints at it: ``.e*`` for ``.env*``, but not ``*``."""
-    if globs.literal(wild) is not None:
-        return True
-    wild_head, wild_tail = globs.edges(wild)
-    head, tail = globs.edges(refused)
-    return bool((wild_head and head) or (wild_tail and tail))
-
-
 # ── from words to places ────────────────────────────────────────────────────────────────────────────────
 
 
-def _open_doors(path: str, cwd: str | None) -> str | None:  # noqa: C901, PLR0912 - one door after another
+def _may_be_door(stack: list[str]) -> bool:
+    """Whether wildcards in the first folders could match a door: ``/pro?/self/root``, ``/dev/f*``."""
+    if len(stack) not in (_LINK_DEPTH, _DOOR_DEPTH, _THREAD_DEPTH) or not any(map(globs.is_pattern, stack)):
+        return False
+    if len(stack) == _LINK_DEPTH:
+        return globs.meet(stack[0], "dev") and any(
+            globs.meet(stack[1], link.rpartition("/")[2]) for link in _LINKS if link.startswith("/dev/")
+        )
+    one, process, door = *stack[:2], stack[-1]
+    if len(stack) == _THREAD_DEPTH and not globs.meet(stack[2], "task"):
+        return False
+    is_process = globs.is_pattern(process) or _PROCESS.fullmatch(process) is not None
+    return is_process and globs.meet(one, "proc") and any(globs.meet(door, name) for name in _DOORS)
+
+
+def _open_doors(path: str, cwd: str | None, *, is_glob: bool, is_recursive: bool) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one door after another
     """The path with ``.``, ``..``, ``/proc/self/root`` and their like carried out, or None."""
     stack: list[str] = []
     pending = [part for part in reversed(path.split("/")) if part not in ("", ".")]
@@ -337,18 +265,20 @@ def _open_doors(path: str, cwd: str | None) -> str | None:  # noqa: C901, PLR091
             and globs.literal(stack[3]) is not None
         ):
             stack[2:4] = []
+        if is_glob and (pending or is_recursive) and _may_be_door(stack):
+            return None
         if len(stack) == _DOOR_DEPTH and stack[0] == "proc" and _PROCESS.fullmatch(stack[1]):
             if stack[2] == "root":
                 stack = []
             elif stack[2] == "cwd":
                 if cwd is None or stack[1].isdigit():
                     return None
-                stack = list(_split(cwd))
-        elif len(stack) == _DOOR_DEPTH and stack[0] == "proc" and globs.is_pattern(stack[1]) and pending:
-            if globs.meet(stack[2], "root") or globs.meet(stack[2], "cwd"):
-                return None
+                stack = list(split(cwd))
         elif len(stack) == _LINK_DEPTH and (link := _LINKS.get("/" + "/".join(stack))) is not None:
-            stack = list(_split(link))
+            stack = list(split(link))
+        is_inside = is_recursive or ((pending or is_glob) and len(stack) == _FD_DEPTH)
+        if is_inside and len(stack) >= _DOOR_DEPTH and stack[0] == "proc" and stack[2] in _OPENED:
+            return None  # what a descriptor was opened on, or lies below that folder, and what a process has mapped
     return "/" + "/".join(stack)
 
 
@@ -369,7 +299,7 @@ def _stream(path: str) -> bool | None:
     found = re.fullmatch(r"(?:/dev/fd|/proc/(?:self|thread-self)/fd)/(\d+)", path)
     if found is not None:
         return True if found[1] in ("0", "1", "2") else None
-    if re.fullmatch(r"/proc/\d+(?:/task/\d+)?/fd(?:/.*)?", path):
+    if re.fullmatch(r"/proc/\d+(?:/task/\d+)?/fd/.*|/proc/(?:\d+|self|thread-self)(?:/task/\d+)?/map_files/.*", path):
         return None
     return False
 
@@ -381,15 +311,16 @@ def expand_home(text: str, home: str) -> str | None:
     return None
 
 
-def locate(  # noqa: C901, PLR0911 - each way that a word cannot be told ends it
+def locate(  # noqa: C901, PLR0911, PLR0912 - each way that a word cannot be told ends it
     text: str,
-    *,
     cwd: str | None,
     home: str,
+    *,
     is_home: bool = False,
     is_glob: bool = False,
     is_recursive: bool = False,
     follow: Callable[[str], str] | None = None,
+    find: Callable[[str], tuple[str, ...] | None] | None = None,
 ) -> Place | None:
     """The place that a word points to; None if it cannot be told (``~user``, an unknown folder).
 
@@ -401,6 +332,7 @@ def locate(  # noqa: C901, PLR0911 - each way that a word cannot be told ends it
         is_glob: whether ``text`` is a pattern.
         is_recursive: whether everything below counts.
         follow: resolves the symbolic links of an absolute path on the target.
+        find: tells where the names that an absolute pattern finds on the target lead to through links.
     """
     path: str | None = text
     if is_home:
@@ -411,29 +343,35 @@ def locate(  # noqa: C901, PLR0911 - each way that a word cannot be told ends it
         if cwd is None:
             return None
         base = globs.escape(cwd) if is_glob else cwd
-        path = f"{base}/{text}" if text else base
+        path = f"{base}/{text}" if text and text != "." else base
     assert path is not None
     if is_glob:
-        opened = _open_doors(path, cwd)
+        opened = _open_doors(path, cwd, is_glob=True, is_recursive=is_recursive)
         if opened is None:
             return None
         folder, _, last = opened.rpartition("/")
-        reached_too = (folder.rpartition("/")[0] or "/",) if globs.meet(last, "..") else ()
+        reached_too: tuple[str, ...] = (folder.rpartition("/")[0] or "/",) if globs.meet(last, "..") else ()
+        linked = find(opened) if find is not None else ()
+        if linked is None:
+            return None
+        reached_too += tuple(map(globs.escape, linked))
         return Place(lexical=opened, others=reached_too, is_glob=True, is_recursive=is_recursive)
-    if not is_recursive and follow is None and not _SPECIAL_SPELLING.search(path):
-        return Place(lexical=path)
+    if follow is None and not _SPECIAL_SPELLING.search(path):
+        return Place(lexical=path, is_recursive=is_recursive)
     lexical = _lexical(path)
+    if follow is None and not _CLIMBS.search(path) and not _DOOR.search(lexical):
+        return Place(lexical=lexical, is_recursive=is_recursive)
     stream = _stream(lexical)
     if stream is None:
         return None
-    if stream:
+    if stream and ".." not in path.split("/"):
         return Place(lexical=lexical, is_stream=True)
-    opened = _open_doors(globs.escape(path), cwd)
+    opened = _open_doors(globs.escape(path), cwd, is_glob=False, is_recursive=is_recursive)
     if opened is None:
         return None
     physical = _unescape(opened)
-    if _stream(physical) is not False:
-        return Place(lexical=physical, is_stream=True) if _stream(physical) else None
+    if (is_stream := _stream(physical)) is not False:
+        return Place(lexical=physical, is_stream=True) if is_stream else None
     reached = {physical}
     if follow is not None:
         reached.add(follow(path))

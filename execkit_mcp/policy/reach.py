@@ -38,7 +38,7 @@ def idle_rules(policy: CompiledPolicy) -> tuple[Idle, ...]:
     for rule in policy.document.rules:
         for element in rule.elements:
             if not element.program.startswith(PREFIX):
-                source = element.source or rule.source
+                source = f"{element.source}:{element.column}" if element.column else element.source or rule.source
                 found.extend(
                     Idle(source=source, rule=rule.id, message=f"{element.program}: {message}")
                     for message in _reasons(element, rule, policy)
@@ -103,7 +103,7 @@ def _beaten(element: Element, rule: Rule, book: RuleBook) -> Iterator[str]:
 
 def _is_wider(other: Element, element: Element) -> bool:
     """Whether ``other`` surely matches whatever ``element`` matches."""
-    plain = Element(program=other.program, source=other.source, sub=other.sub)
+    plain = Element(program=other.program, source=other.source, column=other.column, sub=other.sub)
     if other != plain:
         return False
     return not other.sub or (

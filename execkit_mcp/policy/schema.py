@@ -25,7 +25,17 @@ from execkit_mcp.model.shape import (
 )
 from execkit_mcp.model.source import Node, Place, Problems, Scalar, Table
 from execkit_mcp.model.verdict import ReasonCode, Verdict
-from execkit_mcp.policy.document import Approval, EffectGrants, Element, Example, Limits, Require, Rule
+from execkit_mcp.policy.document import (
+    Approval,
+    EffectGrants,
+    Element,
+    Example,
+    Limits,
+    RedactRules,
+    Require,
+    Rule,
+    Spared,
+)
 from execkit_mcp.policy.elements_text import PATHS, ElementShape
 from execkit_mcp.policy.sheet import (
     DefaultsPart,
@@ -137,6 +147,7 @@ LIMITS = _section(
         doc="Processes that a session may have at a time.",
     ),
     Field(key="background", shape=VERDICT, doc="Commands that end in &; deny unless set."),
+    Field(key="durable", shape=VERDICT, doc="Commands that go on when the server ends; deny unless set."),
     check=_check_times,
 )
 
@@ -268,6 +279,34 @@ class _EffectsShape:
         return {"anyOf": [{"const": "trusted"}, self.grants.schema()]}
 
 
+_SPARED = _section(
+    Spared,
+    Field(
+        key="value",
+        shape=Text(what="a glob of at least four plain characters", pattern=r".*[^*?\[\]]{4}.*", example="test-key-*"),
+        doc="A glob over the whole value.",
+        is_required=True,
+    ),
+    Field(key="reason", shape=Text(what="a reason", max_length=500), doc="Why it is none.", is_required=True),
+)
+REDACT = _section(
+    RedactRules,
+    Field(
+        key="detectors",
+        shape=ListOf(item=Text(what="a detector", pattern=SLUG, example="detect-secrets"), what="detectors"),
+        doc="Asked about lines that no rule decides: detect-secrets, plugins of it, installed ones; [] for none.",
+    ),
+    Field(
+        key="entropy",
+        shape=Number(what="bits a character", low=0, high=8, is_whole=False),
+        doc="From where a string of base64 on such a line counts as a secret; 4 unless set.",
+    ),
+    Field(
+        key="allow",
+        shape=ListOf(item=_SPARED, what="values that are no secrets"),
+        doc="What looks like a secret and is none, with the reason.",
+    ),
+)
 _REQUIRE = _section(
     Require,
     Field(
@@ -444,6 +483,7 @@ DOCUMENT: Record[Sheet] = Record(
         Field(key="shell", shape=SHELL, doc="What a command may do to the session itself."),
         Field(key="paths", shape=PATHS, doc="Which paths may be read and written."),
         Field(key="network", shape=NETWORK_RULES, doc="Which hosts may be reached."),
+        Field(key="redact", shape=REDACT, doc="Who looks for secrets beside the built-in rules, and what is none."),
         Field(key="programs", shape=_ProgramsShape(), doc="Where programs run from."),
         Field(key="rules", shape=ListOf(item=RULE, what="rules"), doc="The rules; their order never matters."),
         Field(key="hazards", shape=HAZARDS, doc="Dangerous patterns that ask or deny whatever a rule allows."),

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode, Verdict
 from execkit_mcp.policy.effects import place_word, refused_place
-from execkit_mcp.policy.environment import BASE_FORCE, is_dangerous, is_identifier
-from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest
+from execkit_mcp.policy.environment import BASE_FORCE, is_dangerous, is_identifier, is_locale, is_plain_locale
+from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, adding, strictest
+from execkit_mcp.policy.knowledge.builtins import only_shows
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, static
 from execkit_mcp.policy.scope import Scope
 from execkit_mcp.policy.shell.builtins import STATE_BUILTINS, stopping_options
@@ -24,8 +25,10 @@ _DEFAULT_NAMES = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE"}
 
 
 def state_builtin(word: str, args: tuple[Arg, ...] = ()) -> str | None:
-    """The builtin that ``word`` runs if it belongs to ``shell.state``, else None."""
-    return word if word in STATE_BUILTINS and not (word == "hash" and _only_looks_up(args)) else None
+    """The builtin that ``word`` runs if it belongs to ``shell.state``, else None: then it is a program to the rules."""
+    if word not in STATE_BUILTINS or only_shows(word, args):
+        return None
+    return None if word == "hash" and _only_looks_up(args) else word
 
 
 def _only_looks_up(args: tuple[Arg, ...]) -> bool:
@@ -39,7 +42,7 @@ def _switched(builtin: str, args: tuple[Arg, ...]) -> frozenset[str] | None:
     return stopping_options([arg.text for arg in args]) if is_set else None
 
 
-def judge_variable(
+def judge_variable(  # noqa: PLR0911 - each reason ends it
     name: str,
     values: tuple[str, ...] | None,
     case: Case,
@@ -72,6 +75,11 @@ def judge_variable(
             f"Setting {name} changes what programs run or trust; it is refused however it is assigned.",
             f"Only the policy may set it: `shell.env.force: {{{name}: …}}`.",
         )
+    if (
+        is_locale(name)
+        and (refusal := _judge_locale(name, values, case, is_absolute_only=is_absolute_only)) is not None
+    ):
+        return refusal
     if is_absolute_only or name in rules.env_set or name in free:
         return ALLOWED
     if not is_exported and name == name.lower():
@@ -81,6 +89,23 @@ def judge_variable(
         code=ReasonCode.ENV,
         message=f"The policy does not let a command set {name}.",
         hint=f"Add `{name}` to `shell.env.set`.",
+    )
+
+
+def _judge_locale(name: str, values: tuple[str, ...] | None, case: Case, *, is_absolute_only: bool) -> Finding | None:
+    hint = f"Use `{name}=C`, or a name that ends in .UTF-8."
+    if values is not None:
+        strange = next((value for value in values if not is_plain_locale(name, value)), None)
+        if strange is None:
+            return None
+        return _refused(f"With {name}={strange} the shell may read a text otherwise than it was judged.", hint)
+    if is_absolute_only:
+        return None
+    return Finding(
+        verdict=max(case.policy.document.defaults.unresolved, Verdict.ASK),
+        code=ReasonCode.ENV,
+        message=f"Which locale {name} would name is not known, and some change how the shell reads a text.",
+        hint=hint,
     )
 
 
@@ -106,8 +131,8 @@ def declared(args: tuple[Arg, ...]) -> list[tuple[str | None, tuple[str, ...] | 
     return out
 
 
-def named(builtin: str, args: tuple[Arg, ...]) -> list[Arg]:
-    """The variables that ``read``, ``mapfile``, ``unset``, ``getopts`` or ``let`` names."""
+def named(builtin: str, args: tuple[Arg, ...], letters: set[str] | None = None) -> list[Arg]:
+    """The variables that ``read``, ``mapfile``, ``unset`` or ``getopts`` names; its flags go to ``letters``."""
     valued = _VALUED.get(builtin, "")
     names: list[Arg] = []
     index = 0
@@ -120,6 +145,8 @@ def named(builtin: str, args: tuple[Arg, ...]) -> list[Arg]:
             continue
         if takes_options and arg.is_static and arg.text.startswith("-") and len(arg.text) > 1:
             for position, letter in enumerate(arg.text[1:], start=2):
+                if letters is not None:
+                    letters.add(letter)
                 if letter not in valued:
                     continue
                 rest = arg.text[position:]
@@ -136,20 +163,29 @@ def named(builtin: str, args: tuple[Arg, ...]) -> list[Arg]:
     return names or ([static(_DEFAULT_NAMES[builtin])] if builtin in _DEFAULT_NAMES else [])
 
 
-def _judge_names(builtin: str, args: tuple[Arg, ...], case: Case) -> list[Finding]:
+def _judge_names(  # noqa: C901 - one builtin after another
+    builtin: str, args: tuple[Arg, ...], case: Case
+) -> list[Finding]:
     found: list[Finding] = []
     if builtin in _DECLARERS:
         for flag in (arg.text for arg in args if arg.is_static and arg.text[:1] in "-+" and len(arg.text) > 1):
             if builtin != "export" and set(flag[1:]) & set("inAaulcI"):
                 message = f"{builtin} {flag} gives a variable a meaning that cannot be judged."
                 found += [_state_refused(message, "Leave the flag out.")]
+        is_exported = builtin == "export" or any("x" in arg.prefix for arg in args if arg.prefix[:1] == "-")
         for name, values in declared(args):
             if name is None:
                 found.append(_refused(f"Which variable {builtin} would set is not known.", "Write the name out."))
             else:
-                found.append(judge_variable(name, values, case, is_exported=builtin == "export"))
+                found.append(judge_variable(name, values, case, is_exported=is_exported))
     elif builtin in ("read", "mapfile", "readarray", "getopts", "unset"):
-        for arg in named(builtin, args):
+        letters: set[str] = set()
+        names = named(builtin, args, letters)
+        if builtin == "read" and letters & {"e", "E"}:
+            found.append(
+                _state_refused("On a terminal, the line editor of read -e runs what is typed.", "Leave -e out.")
+            )
+        for arg in names:
             if not arg.is_static or not is_identifier(arg.text):
                 found.append(
                     _refused(
@@ -160,7 +196,8 @@ def _judge_names(builtin: str, args: tuple[Arg, ...], case: Case) -> list[Findin
             elif arg.text in _DEFAULT_NAMES.values():
                 continue
             else:
-                found.append(judge_variable(arg.text, None, case))
+                values = () if builtin == "unset" and is_locale(arg.text) else None
+                found.append(judge_variable(arg.text, values, case))
     return found
 
 
@@ -174,16 +211,16 @@ def judge_state(  # noqa: C901, PLR0917 - one builtin after another
     if builtin == "eval":
         text = " ".join(arg.text for arg in args) if all(arg.is_static for arg in args) else None
         if text is not None:
-            found.append(case.judge_script(text, scope, site, depth + 1))
+            found.append(case.judge_script(text, scope, site, depth + 1, is_bash=True))
         elif not site.is_absolute_only:
             found.append(_state_refused("The text that eval would run is not known.", "Run the command itself."))
     elif (builtin == "exec" and args) or (builtin == "builtin" and args):
         found.append(_unwrapped(args, scope, case, site, depth))
     elif builtin in ("mapfile", "readarray") and any(arg.prefix.startswith("-") and "C" in arg.text for arg in args):
         found.append(_state_refused(f"{builtin} -C runs text.", "Leave -C out."))
-    elif builtin == "trap" and args and args[0].text not in ("-", "-l", "-p", "--", ""):
-        if args[0].is_static:
-            found.append(case.judge_script(args[0].text, Scope(cwds=None), site, depth + 1))
+    elif builtin == "trap" and (action := _trapped(args)) is not None:
+        if action.is_static:
+            found.append(case.judge_script(action.text, Scope(cwds=None), site, depth + 1, is_bash=True))
         else:
             found.append(_state_refused("The text that trap would run is not known.", "Write it out."))
     elif builtin in ("cd", "pushd") or family == "source":
@@ -205,10 +242,16 @@ def judge_state(  # noqa: C901, PLR0917 - one builtin after another
         found.append(
             _state_refused(
                 f"{builtin} changes the session, and `shell.state` does not list it.",
-                f"Add {' and '.join(f'`{each}`' for each in lacking)} to `shell.state`.",
+                adding(lacking, "shell.state", tuple(sorted(listed)), case.policy.document),
             )
         )
     return strictest(found or [ALLOWED])
+
+
+def _trapped(args: tuple[Arg, ...]) -> Arg | None:
+    """The text that ``trap`` would run; None if it only lists or resets."""
+    rest = args[1:] if args and args[0].is_static and args[0].text == "--" else args
+    return rest[0] if rest and rest[0].text not in ("-", "-l", "-p", "") else None
 
 
 def _unwrapped(args: tuple[Arg, ...], scope: Scope, case: Case, site: Site, depth: int) -> Finding:
@@ -262,7 +305,9 @@ def _entered(builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case, site
     if builtin == "popd":
         return None
     if not rest:
-        return (case.context.home,) if builtin == "cd" and case.context.home else None
+        if builtin != "cd" or not case.context.home:
+            return None
+        rest = [Arg(ArgKind.STATIC, "~", "~", is_home=True)]
     arg = rest[0]
     if len(rest) > 1 or arg.kind is not ArgKind.STATIC or arg.text.startswith(("-", "+")) or not arg.text:
         return None

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from execkit_mcp.model.source import Place
 from execkit_mcp.model.verdict import Verdict
-from execkit_mcp.policy.document import Example, PathRules, Rule
+from execkit_mcp.policy.document import Example, PathRules, RedactRules, Rule
 
 
 class Include(Struct, frozen=True):
@@ -36,6 +36,7 @@ class LimitsPart(Struct, frozen=True, kw_only=True, eq=False):
     commands: int | None = None
     processes: int | None = None
     background: Verdict | None = None
+    durable: Verdict | None = None
 
 
 class ShellPart(Struct, frozen=True, kw_only=True, eq=False):
@@ -94,6 +95,7 @@ class Sheet(Struct, frozen=True, kw_only=True, eq=False):
     shell: ShellPart = ShellPart()
     paths: PathRules = field(default_factory=PathRules)
     network: NetworkPart = NetworkPart()
+    redact: RedactRules = RedactRules()
     programs: ProgramsPart = ProgramsPart()
     rules: tuple[WrittenRule, ...] = ()
     hazards: HazardsPart = HazardsPart()

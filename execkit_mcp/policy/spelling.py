@@ -5,6 +5,7 @@ Shared by the element grammar and the document's sections; every check is pure a
 
 import re
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.model.shape import Text, closest
 from execkit_mcp.policy.groups import DANGEROUS
 from execkit_mcp.policy.shell.builtins import STATE_BUILTINS, STOPPING_OPTIONS
@@ -13,11 +14,11 @@ SLUG = r"[a-z0-9][a-z0-9._-]{0,63}"
 RULE_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
 WORKSPACE = "${workspace}"
-_SHELL_TEXT = re.compile(r"[|&;<>()$`\"'\\\n{}#!=]")
-_PORT = re.compile(r"\*|[1-9][0-9]{0,4}")
+_SHELL_TEXT = lazy_regex(r"[|&;<>()$`\"'\\\n{}#!=]")
+_PORT = lazy_regex(r"\*|[1-9][0-9]{0,4}")
 _MAX_PORT = 65_535
-_HOST = re.compile(r"(?:[A-Za-z0-9*?_](?:[A-Za-z0-9*?_.-]*[A-Za-z0-9*?_])?)\.?")
-_IPV4_LIKE = re.compile(r"[0-9.]+(?:/[0-9]+)?")
+_HOST = lazy_regex(r"(?:[A-Za-z0-9*?_](?:[A-Za-z0-9*?_.-]*[A-Za-z0-9*?_])?)\.?")
+_IPV4_LIKE = lazy_regex(r"[0-9.]+(?:/[0-9]+)?")
 
 
 def check_path_pattern(text: str) -> str:

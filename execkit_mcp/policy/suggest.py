@@ -7,7 +7,8 @@ is compiled into the policy and judged. What a rule cannot say exactly is left t
 
     * an ask or deny rule matches (it beats every allow), or a hazard asks;
     * a path or host outside ``paths`` and ``network`` (those are not widened);
-    * a known program that would run what cannot be told: only the operator can vouch for it;
+    * a program of which nothing is known, and a known one that would run what cannot be told: one approved run is no
+      word for every later one, so only the operator can vouch for it;
     * shell text, words that depend on input or on variables.
 
 What an element cannot say: the order of operands. ``cp a b`` covers ``cp b a``.
@@ -29,11 +30,15 @@ from execkit_mcp.policy.engine import judge
 from execkit_mcp.policy.findings import Context
 from execkit_mcp.policy.knowledge import Inner, Invocation, interpret, static
 from execkit_mcp.policy.knowledge.catalogue import PROGRAMS
+from execkit_mcp.policy.knowledge.git_shows import QUIETING
 from execkit_mcp.policy.nearest import bare_name
+from execkit_mcp.policy.spelling import check_subcommand
 
 _WORKSPACE = "${workspace}"
 _MAX_NESTING = 3
 _ORDERED = frozenset({"find"})
+# The canonical text has them whatever was typed, and a closed list of flags need not name them.
+_ADDED = frozenset(QUIETING)
 _GRANTS: tuple[tuple[str, str], ...] = (
     ("write", "paths"),
     ("net", "policy"),
@@ -153,7 +158,7 @@ def _rules_for(text: str, first: Decision, policy: CompiledPolicy, context: Cont
             raise CannotSay(part.message)
         if part.rule is not None:
             raise CannotSay(f"rule {part.rule} ({part.source}) decides it, and no allow rule lifts that")
-        found.append(_for_part(text, index, part, policy, context, is_alone=len(first.commands) == 1))
+        found.append(_for_part(text, index, part, policy, context))
     told = judge(text, _with(policy, found), context)
     if told.verdict is not Verdict.ALLOW:
         raise CannotSay(told.message)
@@ -161,7 +166,7 @@ def _rules_for(text: str, first: Decision, policy: CompiledPolicy, context: Cont
 
 
 def _for_part(
-    text: str, index: int, part: JudgedCommand, policy: CompiledPolicy, context: Context, *, is_alone: bool
+    text: str, index: int, part: JudgedCommand, policy: CompiledPolicy, context: Context
 ) -> tuple[EffectGrants | None, Element]:
     """The element of one part with the fewest effects that cover it."""
     name = bare_name(part.argv, policy) or part.argv[0]
@@ -172,8 +177,13 @@ def _for_part(
         _element(name, part.argv[1:], invocation, depth=0),
         cwd=(_as_pattern(context.cwd, context.workspace, is_glob=True),),
     )
+    if not invocation.is_known:
+        raise CannotSay(
+            f"what {name} does is not known, and one approved run does not vouch for the next; to vouch, write: "
+            + json.dumps({"effects": "trusted", "allow": [_mapping(element)]})
+        )
     last = part.message
-    for effects in _candidates(invocation, is_alone=is_alone):
+    for effects in _candidates():
         told = judge(text, _with(policy, [(effects, element)]), context)
         if index < len(told.commands) and told.commands[index].verdict is Verdict.ALLOW:
             return effects, element
@@ -184,12 +194,8 @@ def _for_part(
     raise CannotSay(last)
 
 
-def _candidates(invocation: Invocation, *, is_alone: bool) -> Iterator[EffectGrants | None]:
-    """Effects from none to all; trust only for a program without knowledge, alone in its text."""
-    if not invocation.is_known:
-        if is_alone:
-            yield EffectGrants(is_trusted=True)
-        return
+def _candidates() -> Iterator[EffectGrants | None]:
+    """Effects from none to all; never trust, which is the operator's to give."""
     yield None
     for size in range(1, len(_GRANTS) + 1):
         for chosen in combinations(_GRANTS, size):
@@ -203,19 +209,33 @@ def _element(name: str, words: Sequence[str], invocation: Invocation, *, depth: 
     """Exactly this invocation, as far as an element can say it."""
     _refuse_wider(name, invocation)
     _require_all_seen(words, invocation)
-    names = tuple(dict.fromkeys(globs.escape(use.names[0]) for use in invocation.flags))
+    uses = [use for use in invocation.flags if _ADDED.isdisjoint(use.names)]
+    names = tuple(dict.fromkeys(globs.escape(use.names[0]) for use in uses))
     values: dict[str, tuple[str, ...]] = {}
-    for use in invocation.flags:
+    for use in uses:
         if use.value is not None:
             key = globs.escape(use.names[0])
             values[key] = (*values.get(key, ()), globs.escape(use.value.text))
     return Element(
         program=globs.escape(name) if name != "[" else name,
-        sub=(invocation.subcommand,) if invocation.subcommand else (),
+        sub=_leading_words(invocation),
         args=tuple(dict.fromkeys(globs.escape(operand.text) for operand in invocation.operands)),
         flags=FlagRules(allow=names, require=names, values={key: tuple(dict.fromkeys(v)) for key, v in values.items()}),
         then=_then(invocation, depth) if invocation.inner else None,
     )
+
+
+def _leading_words(invocation: Invocation) -> tuple[tuple[str, ...], ...]:
+    """The subcommand; where there is none, several operands in their order, so that none of them can be left out."""
+    if invocation.subcommand:
+        return (invocation.subcommand,)
+    words = tuple(operand.text for operand in invocation.operands)
+    if len(words) < 2:  # noqa: PLR2004 - one operand cannot change places, and leaving it out is no operand
+        return ()
+    odd = next((word for word in words if word.split() != [word] or check_subcommand(word)), None)
+    if odd is not None:
+        raise CannotSay(f"no rule can say that {odd} stands among its words, so that it could be left out")
+    return (words,)
 
 
 def _require_all_seen(words: Sequence[str], invocation: Invocation) -> None:
@@ -223,6 +243,8 @@ def _require_all_seen(words: Sequence[str], invocation: Invocation) -> None:
     names = {name for use in invocation.flags for name in use.names}
     values = {use.value.text for use in invocation.flags if use.value is not None}
     known = {"--", *names, *values, *invocation.subcommand, *(operand.text for operand in invocation.operands)}
+    if odd := next((name for name in names if "=" in name), None):
+        raise CannotSay(f"no rule can name the word {odd} of it")
     for word in words:
         spelled, equals, value = word.partition("=")
         is_attached = bool(equals) and value in values
@@ -327,8 +349,6 @@ def to_yaml(suggestion: Suggestion, *, name: str, include: str) -> str:
 
 
 def _effects(effects: EffectGrants) -> str:
-    if effects.is_trusted:
-        return "trusted"
     stated = {key: getattr(effects, key) for key, _ in _GRANTS if getattr(effects, key) is not None}
     return json.dumps(stated)
 

@@ -14,17 +14,22 @@ from math import prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from execkit_mcp.model import Effect, EffectKind, ReasonCode, Verdict
+from execkit_mcp.model import ALLOW, ASK, DENY, NET, READ, WRITE, Effect, EffectKind, ReasonCode
 from execkit_mcp.policy import network
 from execkit_mcp.policy.effects import Placed, path_uncovered, place_word, refused_place
 from execkit_mcp.policy.environment import is_identifier
+from execkit_mcp.policy.fed import starts_before
 from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, ArgKind
-from execkit_mcp.policy.programs import judge_argv
-from execkit_mcp.policy.scope import MAX_VALUES, Scope, fill, touched
+from execkit_mcp.policy.knowledge.assigning import ASSIGNING, assigned_names
+from execkit_mcp.policy.knowledge.invocation import GLOB, STATIC, Arg, ArgEffect
+from execkit_mcp.policy.programs import Judged, judge_argv
+from execkit_mcp.policy.scope import MAX_VALUES, Scope, fill, settled, shape_of, touched, unfolded
 from execkit_mcp.policy.session_state import after_builtin, judge_variable, state_builtin
 from execkit_mcp.policy.shell import tree
-from execkit_mcp.policy.shell.words import source_of, to_arg
+from execkit_mcp.policy.shell.builtins import STATE_BUILTINS
+from execkit_mcp.policy.shell.conditions import is_number
+from execkit_mcp.policy.shell.tree import Literal
+from execkit_mcp.policy.shell.words import source_of, to_arg, to_one_arg
 
 _READS = frozenset({"<", "<>"})
 _WRITES = frozenset({">", ">>", ">|", "<>"})
@@ -54,10 +59,13 @@ _FILE_TESTS = frozenset(
 )
 _FILE_COMPARISONS = frozenset({"-nt", "-ot", "-ef"})
 _ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_SPLITTERS = frozenset({"read", "mapfile", "readarray"})
 _MAX_ALTERNATIVES = 32
+# Every other command leaves the shell as it was.
+_CHANGING = STATE_BUILTINS | ASSIGNING | {"command", "builtin", "jobs"}
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class Outcome(Struct, frozen=True, kw_only=True, gc=False):
     """The scope after success, and after failure."""
 
     ok: Scope
@@ -93,6 +101,12 @@ class Walk:
 
     def sequence(self, body: tree.Sequence, scope: Scope) -> Outcome:
         """Walk commands one after another."""
+        if len(body.items) == 1 and not (only := body.items[0]).is_background:
+            return (
+                self._pipeline(only.command.first, scope)
+                if not only.command.rest
+                else self._and_or(only.command, scope)
+            )
         outcome = _same(scope)
         for item in body.items:
             start = outcome.either
@@ -106,7 +120,7 @@ class Walk:
 
     def _background(self) -> None:
         verdict = self.case.policy.document.limits.background
-        if verdict is Verdict.ALLOW or self.site.is_absolute_only:
+        if verdict is ALLOW or self.site.is_absolute_only:
             return
         self.case.add(
             Finding(
@@ -131,24 +145,37 @@ class Walk:
 
     def _pipeline(self, node: tree.Pipeline, scope: Scope) -> Outcome:
         if len(node.commands) == 1:
-            outcome = self._command(node.commands[0], scope)
+            only = node.commands[0]
+            outcome = self._simple(only, scope) if type(only) is tree.Simple else self._command(only, scope)
             return Outcome(ok=outcome.bad, bad=outcome.ok) if node.negated else outcome
         outside = list(self.case.streams_to)
         after = scope
-        for command in node.commands:
+        for index, command in enumerate(node.commands):
             before = len(self.case.acts)
+            self.case.fed = starts_before(node.commands, index)
             after = scope.join(self._command(command, scope).either)
             self.case.streams_to.extend(act.program for act in self.case.acts[before:])
         self.case.streams_to[:] = outside
         return _same(after)
 
+    def lone(self, words: tuple[str, ...], scope: Scope) -> None:
+        """Judge a text that is one command of these words: nothing stands behind it that could be another then."""
+        argv = tuple([Arg(STATIC, text, text) for text in words])
+        judged = judge_argv(argv, scope, self.case, self.site, depth=self.depth, words=words)
+        self.case.add(judged.finding, argv=words, program=words[0], effects=judged.effects)
+
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _command(self, node: tree.Command, scope: Scope) -> Outcome:  # noqa: PLR0911 - one way a kind
+    def _command(self, node: tree.Command, scope: Scope) -> Outcome:
         if isinstance(node, tree.Simple):
             return self._simple(node, scope)
         for redirect in node.redirects:
             self._redirect(redirect, scope)
+        outcome = self._compound(node, scope)
+        # A redirect that fails (`{ x=b; } 5>&9`) leaves the whole command undone.
+        return Outcome(ok=outcome.ok, bad=outcome.bad.join(scope)) if node.redirects else outcome
+
+    def _compound(self, node: tree.Compound, scope: Scope) -> Outcome:  # noqa: PLR0911 - one way a kind
         match node:
             case tree.Subshell():
                 self.sequence(node.body, scope)
@@ -176,7 +203,7 @@ class Walk:
         changes = touched(parts)
         if changes.is_total:
             return Scope(cwds=None if changes.moves else scope.cwds)
-        start = scope.forget(changes.names)
+        start = scope.loop(changes)
         return start.enter(None) if changes.moves else start
 
     def _if(self, node: tree.If, scope: Scope) -> Outcome:
@@ -195,7 +222,8 @@ class Walk:
     def _for(self, node: tree.For, scope: Scope) -> Outcome:
         values: list[str] | None = []
         pattern: tree.Word | None = None
-        for word in node.words:
+        words = unfolded(node.words, scope) if self.case.tracks_variables else node.words
+        for word in words:
             self._inside(word, scope)
             for arg in self._args(word, scope):
                 self._glob_read(arg, scope)
@@ -203,21 +231,23 @@ class Walk:
                     values.append(arg.text)
                 else:
                     values = None
-                    if len(node.words) == 1 and arg.kind is ArgKind.GLOB:
-                        pattern = fill(word, scope)
+                    if len(words) == 1 and self.case.tracks_variables:
+                        is_glob = arg.kind is GLOB
+                        pattern = settled(fill(word, scope), scope) if is_glob else shape_of(word, is_list=True)
         known = tuple(dict.fromkeys(values)) if values is not None and self.case.tracks_variables else None
         if known is not None and len(known) > MAX_VALUES:
             known = None
         self._assigned(node.name, known, f"for {node.name}", is_exported=False)
         start = self._looped(scope, (node.body,))
-        is_fixed = node.name not in touched(node.body).names and not touched(node.body).is_total
+        changes = touched(node.body)
+        is_fixed = node.name not in changes.names and not changes.is_total
         inside = start.assign(node.name, known, pattern) if is_fixed else start.forget((node.name,))
         after = self.sequence(node.body, inside).either
         return _same(start.join(after).forget((node.name,)))
 
     def _glob_read(self, arg: Arg, scope: Scope) -> None:
         """Expanding a glob lists folders: ``never`` covers that."""
-        if arg.kind is not ArgKind.GLOB:
+        if arg.kind is not GLOB:
             return
         places = place_word(arg, scope, self.case, self.site)
         refusal = refused_place(places, self.site, self.case, "Listing") if places else None
@@ -255,19 +285,19 @@ class Walk:
                     self._test_file(node.left, scope)
                     self._test_file(node.right, scope)
                 elif node.operator in _ARITHMETIC:
-                    for word in (node.left, node.right):
+                    for word in (each for each in (node.left, node.right) if not is_number(each)):
                         for arg in self._args(word, scope):
                             if not (arg.is_static and arg.text.lstrip("+-").isdigit()):
                                 self._evaluates(f"[[ {node.operator} ]]", word)
 
     def _test_file(self, word: tree.Word, scope: Scope) -> None:
         for arg in self._args(word, scope):
-            self._path(arg, EffectKind.READ, scope, argv=("[[", arg.text, "]]"))
+            self._path(arg, READ, scope, argv=("[[", arg.text, "]]"))
 
     def _evaluates(self, what: str, word: tree.Word) -> None:
         self.case.add(
             Finding(
-                verdict=Verdict.DENY,
+                verdict=DENY,
                 code=ReasonCode.ENV,
                 message=f"{what} would evaluate {source_of(word)} as arithmetic or a subscript.",
                 hint="Use a number or a plain variable name.",
@@ -309,11 +339,13 @@ class Walk:
             return
         for arg in self._args(redirect.target, scope):
             row = (operator, arg.text)
-            if arg.kind is not ArgKind.STATIC and arg.kind is not ArgKind.GLOB:
+            if arg.is_pipe:
+                continue
+            if arg.kind is not STATIC and arg.kind is not GLOB:
                 if not self.site.is_absolute_only:
                     self.case.add(
                         Finding(
-                            verdict=max(self.case.policy.document.defaults.unresolved, Verdict.ASK),
+                            verdict=max(self.case.policy.document.defaults.unresolved, ASK),
                             code=ReasonCode.DYNAMIC_WORD,
                             message=f"The redirect {operator} {arg.text} goes to a place that is not known.",
                             hint="Write the file name out.",
@@ -325,11 +357,13 @@ class Walk:
                 self._socket(arg.text, row)
                 continue
             if operator in _READS:
-                self._path(arg, EffectKind.READ, scope, argv=row)
+                self._path(arg, READ, scope, argv=row)
             if operator in _WRITES:
-                self._path(arg, EffectKind.WRITE, scope, argv=row)
+                self._path(arg, WRITE, scope, argv=row)
 
     def _is_socket(self, arg: Arg, scope: Scope) -> bool:
+        if arg.text == "/dev/null":
+            return False
         places = place_word(arg, scope, self.case, self.site)
         return bool(places) and any(
             spelling.startswith(("/dev/tcp", "/dev/udp")) for place in places or () for spelling in place.spellings
@@ -339,14 +373,14 @@ class Walk:
         parts = text.split("/")
         endpoint = network.endpoint_of(":".join(parts[3:5])) if len(parts) == 5 else None  # noqa: PLR2004 — /dev/tcp/H/P
         rules = self.case.policy.document.network
-        effect = Effect(EffectKind.NET, str(endpoint) if endpoint is not None else text)
+        effect = Effect(NET, str(endpoint) if endpoint is not None else text)
         is_refused = endpoint is None or network.matching(endpoint, rules.deny, is_refusal=True) is not None
         if endpoint is not None and not is_refused and network.matching(endpoint, rules.allow or ()) is not None:
             self.case.add(ALLOWED, argv=row, effects=(effect,))
             return
         self.case.add(
             Finding(
-                verdict=Verdict.DENY,
+                verdict=DENY,
                 code=ReasonCode.NETWORK,
                 message=f"{text} is a network connection, not a file, and `network.allow` does not cover it.",
                 hint=f"Add `{endpoint}` to `network.allow`." if endpoint is not None else "Name host and port.",
@@ -361,20 +395,20 @@ class Walk:
         case, site = self.case, self.site
         placed = Placed(effect=ArgEffect(kind=kind, arg=arg), places=place_word(arg, scope, case, site))
         shown = placed.shown()
-        if kind is EffectKind.WRITE:
-            case.writes.append(shown.value)
+        if kind is WRITE:
+            case.writes.extend((shown.value, *(other for place in placed.places or () for other in place.others)))
         found: list[Finding] = []
         if placed.places:
-            refusal = refused_place(placed.places, site, case, "Reading" if kind is EffectKind.READ else "Writing")
+            refusal = refused_place(placed.places, site, case, "Reading" if kind is READ else "Writing")
             if refusal is not None:
                 found.append(refusal)
             is_stream = all(place.is_stream for place in placed.places)
             if (
-                not is_stream and kind is EffectKind.WRITE and any(p.lexical.startswith("/dev/") for p in placed.places)
+                not is_stream and kind is WRITE and any(p.lexical.startswith("/dev/") for p in placed.places)
             ) and not all(site.write.covers(place) for place in placed.places):
                 found.append(
                     Finding(
-                        verdict=max(case.policy.document.defaults.decision, Verdict.ASK),
+                        verdict=max(case.policy.document.defaults.decision, ASK),
                         code=ReasonCode.REDIRECT,
                         message=f"Writing to the device {shown.value} is not granted.",
                         hint=f"Add `{shown.value}` to `paths.write`.",
@@ -398,47 +432,74 @@ class Walk:
             free=free,
             is_absolute_only=self.site.is_absolute_only,
         )
-        if finding.verdict is not Verdict.ALLOW:
+        if finding.verdict is not ALLOW:
             self.case.add(finding, argv=(what,))
 
     def _simple(self, node: tree.Simple, scope: Scope) -> Outcome:
-        for word in node.words:
-            if not _is_plain(word):
+        texts = [parts[0].text for word in node.words if len(parts := word.parts) == 1 and type(parts[0]) is Literal]
+        is_plain = len(texts) == len(node.words)
+        if not is_plain:
+            for word in node.words:
                 scope = self._inside(word, scope)
         for redirect in node.redirects:
             self._redirect(redirect, scope)
         if not node.words:
-            return _same(self._assign_all(node, scope))
-        alternatives = self._alternatives(node.words, scope)
-        judged = [judge_argv(argv, scope, self.case, self.site, depth=self.depth) for argv in alternatives]
-        findings = [each.finding for each in judged]
-        finding = strictest(findings)
-        shown = judged[findings.index(finding)]
-        argv = alternatives[findings.index(finding)]
+            after = self._assign_all(node, scope)
+            # With a redirect, bash may assign in a process of its own, or not at all.
+            return _same(after.join(scope) if node.redirects else after)
+        if is_plain:
+            argv = tuple([Arg(STATIC, text, text) for text in texts])
+            alternatives = [argv]
+            judged = judge_argv(argv, scope, self.case, self.site, depth=self.depth, words=tuple(texts))
+        else:
+            alternatives = self._alternatives(node.words, scope)
+            argv, judged = self._judged(alternatives, scope)
+        finding = judged.finding
         self.case.add(
             finding,
-            argv=tuple(arg.text for arg in argv),
+            argv=judged.words or tuple([arg.text for arg in argv]),
             program=argv[0].text if argv else "",
-            effects=shown.effects,
+            effects=judged.effects,
         )
+        if not node.assignments:
+            return self._after(alternatives, scope)
         free: tuple[str, ...] = ()
         if finding.by is not None and finding.by.element.env is not None:
             free = finding.by.element.env
+        splits = bool(node.assignments) and all(
+            each and each[0].is_static and each[0].text in _SPLITTERS for each in alternatives
+        )
         for assignment in node.assignments:
             scope = self._inside(assignment.value, scope)
+            if assignment.name == "IFS" and splits:
+                continue  # it ends with the builtin, and all that it does is split the line that is read
             values = self._values(assignment, scope)
             self._assigned(assignment.name, values, f"{assignment.name}=", is_exported=True, free=free)
         scope = scope.forget(assignment.name for assignment in node.assignments)
         return self._after(alternatives, scope)
 
+    def _judged(self, alternatives: list[tuple[Arg, ...]], scope: Scope) -> tuple[tuple[Arg, ...], Judged]:
+        """The strictest answer of all that the command may be, and the words that it is for."""
+        argv = alternatives[0]
+        judged = judge_argv(argv, scope, self.case, self.site, depth=self.depth)
+        if len(alternatives) == 1:
+            return argv, judged
+        for other in alternatives[1:]:
+            also = judge_argv(other, scope, self.case, self.site, depth=self.depth)
+            if strictest([judged.finding, also.finding]) is not judged.finding:
+                argv, judged = other, also
+        return argv, judged
+
     def _alternatives(self, words: tuple[tree.Word, ...], scope: Scope) -> list[tuple[Arg, ...]]:
         """Every argv that the words may become."""
+        if self.case.tracks_variables:
+            words = unfolded(words, scope)
         choices = [self._args(word, scope) for word in words]
         count = prod(map(len, choices))
         if count == 1:
             return [tuple([choice[0] for choice in choices])]
         if count > _MAX_ALTERNATIVES:
-            return [tuple(to_arg(word)[0] for word in words)]
+            return [tuple(to_one_arg(word) for word in words)]
         return [tuple(argv) for argv in product(*choices)]
 
     def _values(self, assignment: tree.Assignment, scope: Scope) -> tuple[str, ...] | None:
@@ -466,14 +527,42 @@ class Walk:
 
     def _assign_all(self, node: tree.Simple, scope: Scope) -> Scope:
         for assignment in node.assignments:
+            if assignment.items is not None:
+                scope = self._assign_array(assignment, assignment.items, scope)
+                continue
             scope = self._inside(assignment.value, scope)
             values = self._values(assignment, scope)
             self._assigned(assignment.name, values, f"{assignment.name}{assignment.operator}", is_exported=False)
-            scope = scope.assign(assignment.name, values if self.case.tracks_variables else None)
+            shape = shape_of(assignment.value) if assignment.operator == "=" and values is None else None
+            if not self.case.tracks_variables:
+                values = shape = None
+            scope = scope.assign(assignment.name, values, shape)
         return scope
+
+    def _assign_array(self, assignment: tree.Assignment, words: tuple[tree.Word, ...], scope: Scope) -> Scope:
+        is_known = self.case.tracks_variables and (assignment.operator == "=" or assignment.name in scope.arrays)
+        items = list(scope.arrays.get(assignment.name, ())) if assignment.operator == "+=" else []
+        for word in words:
+            if not _is_plain(word):
+                scope = self._inside(word, scope)
+        for word in unfolded(words, scope) if is_known else words:
+            if len(word.parts) == 1 and isinstance(only := word.parts[0], Literal):
+                items.append(only.text)
+                continue
+            args = self._args(word, scope)
+            for arg in args:
+                self._glob_read(arg, scope)
+            is_known = is_known and len(args) == 1 and args[0].is_static and not args[0].is_home
+            items.append(args[0].text)
+        self._assigned(assignment.name, None, f"{assignment.name}{assignment.operator}(", is_exported=False)
+        return scope.fill_array(assignment.name, tuple(items) if is_known else None)
 
     def _after(self, alternatives: list[tuple[Arg, ...]], scope: Scope) -> Outcome:
         """What the command did to the shell itself."""
+        if len(alternatives) == 1:
+            first = alternatives[0]
+            if first and first[0].kind is STATIC and first[0].text not in _CHANGING:
+                return Outcome(ok=scope, bad=scope)
         outcome: Outcome | None = None
         for argv in alternatives:
             ok, bad = self._after_one(argv, scope)
@@ -484,25 +573,30 @@ class Walk:
             )
         return outcome if outcome is not None else _same(scope)
 
-    def _after_one(self, argv: tuple[Arg, ...], scope: Scope) -> tuple[Scope, Scope]:
+    def _after_one(  # noqa: PLR0911 - one way a kind
+        self, argv: tuple[Arg, ...], scope: Scope
+    ) -> tuple[Scope, Scope]:
         rest = argv
         while rest and rest[0].is_static and rest[0].text in ("command", "builtin"):
             rest = rest[1:]
-            while rest and rest[0].is_static and rest[0].text in ("-p", "--"):
-                rest = rest[1:]
+            while rest and rest[0].is_static and rest[0].text.startswith("-"):
+                flag, rest = rest[0].text, rest[1:]
+                if flag == "--":
+                    break
+                if set(flag) & set("vV"):
+                    return scope, scope
         if not rest:
             return scope, scope
+        blank = Scope(cwds=None)
         if not rest[0].is_static:
-            blank = Scope(cwds=None)
             return blank, blank
         word = rest[0].text
         if state_builtin(word, rest[1:]) is not None:
             return after_builtin(word, rest[1:], scope, self.case, self.site)
-        if word == "printf" and len(rest) > 1 and rest[1].prefix.startswith("-v"):
-            name = rest[1].text[2:] or (rest[2].text if len(rest) > 2 else "")  # noqa: PLR2004 — printf -v NAME
-            after = scope.forget((name,))
-            return after, after
-        if word == "wait":
-            after = scope.forget(arg.text for arg in rest[1:])
+        if word == "jobs" and any("x" in arg.prefix or not arg.is_static for arg in rest[1:]):
+            return blank, blank
+        if word in ASSIGNING:
+            names = assigned_names(word, rest[1:])
+            after = Scope(cwds=scope.cwds) if names is None else scope.forget(names)
             return after, after
         return scope, scope

@@ -11,6 +11,9 @@ __all__ = [
     "ArmTimer",
     "EndStrays",
     "Finish",
+    "GiveUp",
+    "JobEnded",
+    "JobStarted",
     "MarkReady",
     "Probe",
     "Respawn",
@@ -27,10 +30,14 @@ class WriteScript(Struct, frozen=True, kw_only=True):
 
 
 class SignalForeground(Struct, frozen=True, kw_only=True):
-    """Signal what runs in the foreground; ``spares_shell``: unless that is the shell itself."""
+    """Signal what runs in the foreground; ``spares_shell``: unless that is the shell itself.
+
+    ``stops_list``: the shell is not to go on to what comes behind it, even if a polite program ends in peace.
+    """
 
     number: signal.Signals
     spares_shell: bool = False
+    stops_list: bool = False
 
 
 class SignalShell(Struct, frozen=True, kw_only=True):
@@ -65,10 +72,43 @@ class MarkReady(Struct, frozen=True, kw_only=True):
     """The session can take commands."""
 
 
+class GiveUp(Struct, frozen=True, kw_only=True):
+    """No shell has answered, and none will be tried any more."""
+
+    reason: str
+
+
 class Finish(Struct, frozen=True, kw_only=True):
     """The command ended."""
 
     completion: Completion
 
 
-Action = WriteScript | SignalForeground | SignalShell | ArmTimer | Probe | EndStrays | Respawn | MarkReady | Finish
+class JobStarted(Struct, frozen=True, kw_only=True):
+    """The running command's ``&`` of that number started the process ``pid``, or so it says."""
+
+    number: int
+    pid: int
+
+
+class JobEnded(Struct, frozen=True, kw_only=True):
+    """How a background job ended; None: the shell does not know."""
+
+    pid: int
+    code: int | None
+
+
+Action = (
+    WriteScript
+    | SignalForeground
+    | SignalShell
+    | ArmTimer
+    | Probe
+    | EndStrays
+    | Respawn
+    | MarkReady
+    | GiveUp
+    | Finish
+    | JobStarted
+    | JobEnded
+)

@@ -1,6 +1,10 @@
 """How one command ended, as the shell's side knows it; this module is that noun."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
+
+from execkit_mcp.protocol.dialects.bash_env import EnvDelta
 
 __all__ = ["Completion"]
 
@@ -23,6 +27,10 @@ class Completion(Struct, frozen=True, kw_only=True):
         background_pids: processes that this command left below the shell.
         duration_ms: milliseconds from sending to knowing.
         warnings: sentences for the caller.
+        limit: the limit that ended it, by its name in the settings or the policy.
+        env_delta: what it did to the exported variables, if that was asked and the same shell could say.
+        env: the exported variables afterwards, on the same terms.
+        variables: all of its variables afterwards, on the same terms.
     """
 
     exit_code: int | None
@@ -39,3 +47,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     background_pids: tuple[int, ...] = ()
     duration_ms: float = 0.0
     warnings: tuple[str, ...] = ()
+    limit: str = ""
+    env_delta: EnvDelta | None = None
+    env: Mapping[str, str] | None = None
+    variables: Mapping[str, str] | None = None

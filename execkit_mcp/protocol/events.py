@@ -6,6 +6,8 @@ __all__ = [
     "ChannelLost",
     "Event",
     "InterruptRequested",
+    "JobsDied",
+    "LinkLost",
     "OpenFailed",
     "Opened",
     "RunRequested",
@@ -30,12 +32,18 @@ class OpenFailed(Struct, frozen=True, kw_only=True):
 
 
 class RunRequested(Struct, frozen=True, kw_only=True):
-    """A command is to run; ``stdin_path`` is its input, ``outputs`` a fresh pair of paths."""
+    """A command is to run; ``stdin_path`` is its input, ``terminal`` its TERM, ``outputs`` a fresh pair of paths.
+
+    ``prologue`` is a line of ours that comes before it; ``tells_env``: its end says what became of the environment.
+    """
 
     command: str
     stdin_path: str | None = None
     is_tty: bool = False
+    terminal: str | None = None
     outputs: tuple[str, str] | None = None
+    prologue: bytes = b""
+    tells_env: bool = False
 
 
 class StatusBytes(Struct, frozen=True, kw_only=True):
@@ -65,10 +73,22 @@ class ChannelLost(Struct, frozen=True, kw_only=True):
     """The way to the shell is gone."""
 
 
+class LinkLost(Struct, frozen=True, kw_only=True):
+    """The host is out of reach, and with it the shell; another can be opened when it is back."""
+
+    reason: str
+
+
 class InterruptRequested(Struct, frozen=True, kw_only=True):
     """The running command must end; ``reason`` is ``timeout`` or ``cancelled``."""
 
     reason: str
+
+
+class JobsDied(Struct, frozen=True, kw_only=True):
+    """These background jobs have ended; how, only the shell knows."""
+
+    pids: frozenset[int]
 
 
 class TimerFired(Struct, frozen=True, kw_only=True):
@@ -84,6 +104,8 @@ Event = (
     | ShellExited
     | ShellProbed
     | ChannelLost
+    | LinkLost
     | InterruptRequested
     | TimerFired
+    | JobsDied
 )

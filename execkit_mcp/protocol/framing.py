@@ -7,15 +7,15 @@ accident, and whatever stands between records is dropped. Fields hold no NUL, be
 can.
 """
 
-import re
-
 from msgspec import Struct
+
+from execkit_mcp.model.regex import lazy_regex
 
 __all__ = ["NONCE_BYTES", "Record", "RecordParser"]
 
 NONCE_BYTES = 8
 _MAX_BUFFER = 16 << 20
-_HEAD = re.compile(rb"\x1e([0-9a-f]{%d})([A-Z])\0" % (2 * NONCE_BYTES))
+_HEAD = lazy_regex(rb"\x1e([0-9a-f]{%d})([A-Z])\0" % (2 * NONCE_BYTES))
 
 
 class Record(Struct, frozen=True, kw_only=True):

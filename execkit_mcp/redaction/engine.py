@@ -8,36 +8,41 @@ Then spans are merged and replaced.
 What is decided about a line depends on the text alone: on the line, on the lines that a known value or a
 key block joins to it, never on where a chunk ended. Lines that could still be joined to later ones wait. So
 any split of the input gives the same output. An unfinished line waits for its end, at most ``MAX_HELD``
-characters of it; a longer line is decided in pieces of that size, cut where no token stands if there is
-such a place.
+characters of it; a longer line is decided in pieces, each seen with some of what follows it, so that no cut goes
+through a secret.
 
 ``flush`` gives up waiting (silence on an interactive stream): what is held goes out, but for a last token
 that is the beginning of a known value or of a token shape; if the flushed text ended in a secret, the rest
 of that secret is swallowed when it arrives.
 """
 
+import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-import ahocorasick_rs
-
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction import below, keyblock, pairs
+from execkit_mcp.redaction.below import Below
 from execkit_mcp.redaction.keyblock import KeyBlocks
 from execkit_mcp.redaction.known import KnownMatcher, KnownValue
-from execkit_mcp.redaction.rule import Rule
-from execkit_mcp.redaction.sight import View, view_of
+from execkit_mcp.redaction.pairs import Pairs
+from execkit_mcp.redaction.scanner import scanner
+from execkit_mcp.redaction.sight import View, lower, view_of
 from execkit_mcp.redaction.span import Priority, Span, Tagger, merge
-from execkit_mcp.redaction.table import CONFIRM_WORDS, RULES, is_open_token
+from execkit_mcp.redaction.table import CONFIRMED_LINE, is_open_token
 
 MAX_HELD = 1 << 20
 _REGION = 1 << 18
-_CUT_WINDOW = 4096
-_CUT = re.compile(r"[\s,;|<>]")
-_REST_OF_SECRET = re.compile(r"[^\s\"'`,;&<>|]*")
+_CUT_WINDOW = 8192
+_CUT_CLEAR = 256  # characters before a secret that may be why it is one
+_CUT = lazy_regex(r"[\s,;|<>]")
+_REST_OF_SECRET = lazy_regex(r"[^\s\"'`,;&<>|]*")
 _MAX_CONFIRMED_LINE = 2000
 _SHORT_CHARS = 2048
 _MAX_ANSWERS = 128
+_MARKS = (below.MARK, pairs.MARK, keyblock.MARK)
 
 
 class Confirmer(Protocol):
@@ -48,53 +53,28 @@ class Confirmer(Protocol):
         ...
 
 
-class _Scanner:
-    """The rules behind one automaton; built once per process."""
+class Lines:
+    """What a stream remembers from line to line: key blocks, names above their values, heads above their rows."""
 
-    __slots__ = ("_automaton", "_confirm_words", "_looks")
+    __slots__ = ("below", "blocks", "pairs")
 
-    def __init__(self, rules: Sequence[Rule], confirm_words: Sequence[str]) -> None:
-        by_word: dict[str, list[Rule]] = {word: [] for word in confirm_words}
-        for rule in rules:
-            for word in rule.keywords:
-                by_word.setdefault(word, []).append(rule)
-        self._confirm_words = len(confirm_words)  # they stand first
-        self._looks = [tuple((rule.look, rule.is_wide) for rule in rules) for rules in by_word.values()]
-        self._automaton = ahocorasick_rs.AhoCorasick(list(by_word))
+    def __init__(self) -> None:
+        self.blocks = KeyBlocks()
+        self.pairs = Pairs()
+        self.below = Below()
 
-    def scan(self, view: View) -> tuple[list[Span], dict[int, int]]:
-        """Spans, and the lines (start to end) that hold a word worth a second opinion."""
-        spans: list[Span] = []
-        lines: dict[int, int] = {}
-        text = view.text
-        looks = self._looks
-        start = end = covered = -1
-        for index, at, after in self._automaton.find_matches_as_indexes(view.low, overlapping=True):
-            if at >= end:
-                start = text.rfind("\n", 0, at) + 1
-                end = text.find("\n", after)
-                if end < 0:
-                    end = len(text)
-            if index < self._confirm_words:
-                lines[start] = end
-            for look, is_wide in looks[index]:
-                if is_wide and at < covered:
-                    continue  # inside a value that is hidden already; keeps hostile lines linear
-                found = look(text, at, after, end)
-                for span in found:
-                    spans.append(span)
-                    if is_wide and span.end > covered:
-                        covered = span.end
-        return spans, lines
+    def copy(self) -> "Lines":
+        """The same state, free to be advanced."""
+        other = Lines()
+        other.blocks, other.pairs, other.below = self.blocks.copy(), self.pairs.copy(), self.below.copy()
+        return other
 
-
-_SCANNER: list[_Scanner] = []
-
-
-def _scanner() -> _Scanner:
-    if not _SCANNER:
-        _SCANNER.append(_Scanner(RULES, CONFIRM_WORDS))
-    return _SCANNER[0]
+    def commit(self, text: str, decided: int) -> None:
+        """``text`` is given out up to ``decided``: the next one follows it."""
+        self.blocks.commit(decided)
+        given = text[:decided]
+        self.pairs.commit(given)
+        self.below.commit(given)
 
 
 class Redactor:
@@ -104,15 +84,24 @@ class Redactor:
         key: makes the tags of one session comparable, and only those.
         known: values to protect whatever they look like.
         confirmers: other detectors, for candidate lines that our rules leave undecided.
+        spared: globs of values that only look like secrets; known values and private keys are hidden all the same.
     """
 
-    __slots__ = ("_answers", "_confirmers", "_known", "_scan", "_tagger")
+    __slots__ = ("_answers", "_confirmers", "_known", "_scan", "_spared", "_tagger")
 
-    def __init__(self, *, key: bytes, known: Iterable[KnownValue] = (), confirmers: Sequence[Confirmer] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        key: bytes,
+        known: Iterable[KnownValue] = (),
+        confirmers: Sequence[Confirmer] = (),
+        spared: Sequence[str] = (),
+    ) -> None:
+        self._spared = re.compile("|".join(map(fnmatch.translate, spared))) if spared else None
         self._tagger = Tagger(key)
         self._known = KnownMatcher(known)
         self._confirmers = tuple(confirmers)
-        self._scan = _scanner()
+        self._scan = scanner()
         self._answers: dict[str, tuple[str, dict[str, int]]] = {}
 
     def add_known(self, name: str, value: str) -> None:
@@ -140,29 +129,47 @@ class Redactor:
                 self._answers[text] = answer
         return answer[0], dict(answer[1])
 
-    def decide(self, raw: str, blocks: KeyBlocks, *, is_final: bool) -> tuple[str, int, list[Span]]:
+    def spans(self, text: str) -> list[Span]:
+        """Where the secrets of a whole text without escape codes stand: disjoint, in order."""
+        return self.decide(text, Lines(), is_final=True)[2] if text else []
+
+    def tag(self, span: Span) -> str:
+        """What is shown instead of a span."""
+        return self._tagger.tag(span.kind, span.value)
+
+    def decide(self, raw: str, lines: Lines, *, is_final: bool, is_cut: bool = False) -> tuple[str, int, list[Span]]:
         """Redact the lines of ``raw`` that are decided.
 
         Their text, their length in ``raw``, the spans in them.
         """
         view = view_of(raw)
-        spans, lines = self._scan.scan(view)
+        spans, asked, is_gated = self._scan.scan(view)
+        if self._spared is not None:
+            spans = [span for span in spans if self._spared.match(span.value) is None]
         known, waiting = self._known.find(view, is_final=is_final)
         spans += known
-        block_spans, block_waiting = blocks.find(view.text, is_final=is_final)
+        heads, values, begins = ([span.start for span in spans if span.kind == mark] for mark in _MARKS)
+        if heads or values or begins:
+            spans = [span for span in spans if span.kind not in _MARKS]
+        block_spans, block_waiting = lines.blocks.find(view.text, is_final=is_final, is_marked=bool(begins))
         spans += block_spans
+        spans += lines.pairs.find(view, values)
+        spans += lines.below.find(view.text, heads)
         waiting = min(waiting, block_waiting)
         if self._confirmers:
-            spans += self._confirmed(view, lines, spans)
+            confirmed = self._confirmed(view, asked, spans, is_gated=is_gated)
+            spans += confirmed if self._spared is None else (s for s in confirmed if not self._spared.match(s.value))
         merged = merge(spans)
-        if waiting < len(view.text):
-            waiting = _whole_before(waiting, view.text, merged, blocks)
+        if is_cut:
+            waiting = _cut_of(view.text, merged)
+        elif waiting < len(view.text):
+            waiting = _whole_before(waiting, view.text, merged, lines.blocks)
         if waiting < len(view.text):
             merged = [span for span in merged if span.end <= waiting]
         consumed = len(raw) if waiting >= len(view.text) else (view.origin(waiting, waiting + 1)[0] if waiting else 0)
-        if waiting and consumed < len(raw):
+        if waiting and consumed < len(raw) and not is_cut:
             consumed = raw.rfind("\n", 0, consumed) + 1  # codes at the start of a held line stay with it
-        blocks.commit(waiting)
+        lines.commit(view.text, waiting)
         out: list[str] = []
         position = 0
         for span in merged:
@@ -187,7 +194,7 @@ class Redactor:
             return len(raw)
         return view.origin(at, at + 1)[0]
 
-    def _confirmed(self, view: View, lines: dict[int, int], spans: list[Span]) -> list[Span]:
+    def _confirmed(self, view: View, lines: dict[int, int], spans: list[Span], *, is_gated: bool) -> list[Span]:
         found: list[Span] = []
         decided = sorted(span.start for span in spans)
         at = 0
@@ -197,6 +204,8 @@ class Redactor:
             if (at < len(decided) and decided[at] < end) or end - start > _MAX_CONFIRMED_LINE:
                 continue
             line = view.text[start:end]
+            if not (is_gated and line.isascii()) and CONFIRMED_LINE.search(lower(line)) is None:
+                continue
             for confirmer in self._confirmers:
                 for kind, secret in confirmer.confirm(line):
                     offset = line.find(secret) if secret else -1
@@ -214,11 +223,11 @@ class StreamRedactor:
         counts: how many secrets of each kind were replaced so far.
     """
 
-    __slots__ = ("_blocks", "_held", "_is_swallowing", "_line", "_line_chars", "_redactor", "counts")
+    __slots__ = ("_held", "_is_swallowing", "_line", "_line_chars", "_lines", "_redactor", "counts")
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._blocks = KeyBlocks()
+        self._lines = Lines()
         self._held = ""  # complete lines that wait for later ones
         self._line: list[str] = []  # the unfinished line
         self._line_chars = 0
@@ -270,7 +279,7 @@ class StreamRedactor:
             return ""
         border = text.rfind("\n") + 1
         kept = border + self._redactor.partial_tail(text[border:])
-        return self._redactor.decide(text[:kept], self._blocks.copy(), is_final=True)[0]
+        return self._redactor.decide(text[:kept], self._lines.copy(), is_final=True)[0]
 
     def finish(self) -> str:
         """Everything that is still held, decided; the stream is over."""
@@ -301,11 +310,8 @@ class StreamRedactor:
         In the pieces that a stream gives.
         """
         for line in region.splitlines(keepends=True) if "\n" in region else [region]:
-            rest = line
-            while len(rest) > MAX_HELD:
-                cut = _cut_of(rest)
-                yield self._give_up_held() + self._decide_all(rest[:cut])
-                rest = rest[cut:]
+            pieces, rest = self._cut(line)
+            yield from pieces
             yield self._take_region(rest)
 
     def _take_region(self, region: str) -> str:
@@ -317,22 +323,36 @@ class StreamRedactor:
         return out
 
     def _take_overlong(self) -> str:
-        line = "".join(self._line)
-        out: list[str] = []
+        pieces, rest = self._cut("".join(self._line))
+        self._line = [rest] if rest else []
+        self._line_chars = len(rest)
+        return "".join(pieces)
+
+    def _cut(self, line: str) -> tuple[list[str], str]:
+        """The pieces of an overlong line that are decided, and its rest.
+
+        What is decided about a piece is seen from all that may be held, so no cut goes through a secret; the
+        rest of one that is longer still is swallowed.
+        """
+        pieces: list[str] = []
         while len(line) > MAX_HELD:
-            cut = _cut_of(line)
-            out.append(self._give_up_held() + self._decide_all(line[:cut]))
-            line = line[cut:]
-        self._line = [line] if line else []
-        self._line_chars = len(line)
-        return "".join(out)
+            pieces.append(self._give_up_held())
+            out, consumed, spans = self._redactor.decide(line[:MAX_HELD], self._lines, is_final=True, is_cut=True)
+            for span in spans:
+                self.counts[span.kind] += 1
+            pieces.append(out)
+            line = line[consumed:]
+            if consumed == MAX_HELD:
+                self._is_swallowing = True
+                line = self._swallow(line)
+        return pieces, line
 
     def _give_up_held(self) -> str:
         held, self._held = self._held, ""
         return self._decide_all(held)
 
     def _decide_open(self, text: str) -> tuple[str, int]:
-        out, consumed, spans = self._redactor.decide(text, self._blocks, is_final=False)
+        out, consumed, spans = self._redactor.decide(text, self._lines, is_final=False)
         for span in spans:
             self.counts[span.kind] += 1
         return out, consumed
@@ -340,7 +360,7 @@ class StreamRedactor:
     def _decide(self, text: str, *, is_final: bool) -> tuple[str, list[Span]]:
         if not text:
             return "", []
-        out, _, spans = self._redactor.decide(text, self._blocks, is_final=is_final)
+        out, _, spans = self._redactor.decide(text, self._lines, is_final=is_final)
         for span in spans:
             self.counts[span.kind] += 1
         return out, spans
@@ -368,9 +388,13 @@ def _whole_before(waiting: int, text: str, spans: list[Span], blocks: KeyBlocks)
             return waiting
 
 
-def _cut_of(line: str) -> int:
-    """Where an overlong line is cut: after the last separator before the bound, or at the bound."""
-    cut = 0
-    for found in _CUT.finditer(line, MAX_HELD - _CUT_WINDOW, MAX_HELD):
+def _cut_of(text: str, spans: list[Span]) -> int:
+    """Where an overlong line is cut: after a separator some way before its end, and near no secret."""
+    last = len(text) - _CUT_WINDOW
+    cut = last
+    for found in _CUT.finditer(text, last - _CUT_WINDOW, last):
         cut = found.end()
-    return cut or MAX_HELD
+    for span in spans:
+        if span.start < cut + _CUT_CLEAR and span.end > cut:
+            cut = span.end
+    return cut

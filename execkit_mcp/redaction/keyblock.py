@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a pattern or a row stands in one piece
 """Private keys: the body between BEGIN and END, with or without the END, on many lines or on one.
 
 Theory of operation. After a BEGIN line of a private key come header lines, then body lines: one width,
@@ -8,25 +9,31 @@ its end is seen; a body over ``MAX_BODY`` is given out in parts.
 """
 
 import re
+from collections.abc import Iterator
 
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
 
 KIND = "private_key"
 MAX_BODY = 1 << 16
 
-_BEGIN = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+_BEGIN = lazy_regex(
+    r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|-----BEGIN (?:OpenVPN Static key V1|USER NKEY SEED|OPERATOR NKEY SEED|ACCOUNT NKEY SEED|NATS USER JWT)-----"
 )
-_SAME_LINE = re.compile(r"(?:\\+[nr]|[ \t\"'+,])*((?:[A-Za-z0-9+/=]|\\+[nr/]|[ \t]|[\"'][ \t]*[+,]?[ \t]*[\"'])*)")
-_PUTTY = re.compile(r"Private-Lines: {1,4}\d{1,4}[ \t\r]*$", re.MULTILINE)
-_HEADER = re.compile(
+_SAME_LINE = lazy_regex(r"(?:\\+[nr]|[ \t\"'+,])*((?:[A-Za-z0-9+/=]|\\+[nr/]|[ \t]|[\"'][ \t]*[+,]?[ \t]*[\"'])*)")
+_PUTTY = lazy_regex(r"Private-Lines: {1,4}\d{1,4}[ \t\r]*$", re.MULTILINE)
+_HEADER = lazy_regex(
     r"[ \t>|#*+-]{0,16}(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject)\s?: ?.{0,200})?\s*"
 )
-_PREFIX = r"(?P<prefix>[ \t]{0,64}(?:[\w./-]{1,120}[:-])?(?:[ \t]{0,8}\d{1,7}[:\t |-]{1,4})?[ \t>|#*+\"'-]{0,16})"
-_BODY = re.compile(
+_PREFIX = (  # a plus sign is a prefix only before a blank: base64 may start with one
+    r"(?P<prefix>[ \t]{0,64}(?:[\w./-]{1,120}[:-])?(?:[ \t]{0,8}\d{1,7}[:\t |-]{1,4})?[ \t>|#*\"'-]{0,16}(?:\+[ \t]{1,8})?)"
+)
+_BODY = lazy_regex(
     _PREFIX + r"(?P<body>[A-Za-z0-9+/]{1,4096}={0,2}|=[A-Za-z0-9+/]{4})(?P<suffix>(?:\\+[nr]|[\"', \t\r+\\])*)"
 )
-_END = re.compile(r"[^\n]{0,140}-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}")
+_END = lazy_regex(r"[^\n]{0,140}-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}")
+_HEX_LINE = lazy_regex(r"[0-9a-f]{32,128}|[A-Z2-7]{40,80}")
 _MIN_WIDTH = 16
 _MIN_MIXED = 3
 
@@ -34,7 +41,26 @@ _MIN_MIXED = 3
 def _is_mixed(text: str) -> bool:
     """Whether ``text`` looks like base64 rather than a word."""
     kinds = any(c.islower() for c in text) + any(c.isupper() for c in text) + any(c in "0123456789+/=" for c in text)
-    return kinds >= _MIN_MIXED or text.endswith("=") or text.startswith("=")
+    return kinds >= _MIN_MIXED or _HEX_LINE.fullmatch(text) is not None or text.endswith("=") or text.startswith("=")
+
+
+MARK = "-"
+"""The kind of a span that only says: a key may start on this line."""
+
+
+def _mark(_text: str, at: int, after: int, _end: int) -> Iterator[Span]:
+    yield Span(at, after, MARK, "", Priority.CONFIRMED)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        name="key:begin",
+        keywords=("private key", "private-lines", "static key v1", "nkey seed"),
+        look=_mark,
+        gate=lambda: r"(?:private(?: key|-lines)|static key v1|nkey seed)",
+        is_of_line=True,
+    ),
+)
 
 
 class KeyBlocks:
@@ -65,11 +91,11 @@ class KeyBlocks:
         if decided:
             self.width = self._marks.get(decided, 0)
 
-    def find(self, text: str, *, is_final: bool) -> tuple[list[Span], int]:
+    def find(self, text: str, *, is_final: bool, is_marked: bool = True) -> tuple[list[Span], int]:
         """Spans of key bodies, and the offset from which on lines must wait for more."""
         self._parts = []
         self._marks = {}
-        if not self.width and "PRIVATE KEY" not in text and "Private-Lines" not in text:
+        if not self.width and not is_marked:
             return [], len(text)
         spans: list[Span] = []
         position = 0

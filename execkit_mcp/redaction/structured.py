@@ -7,145 +7,116 @@ takes the value in whatever quoting it stands. Only the value is replaced. Names
 """
 
 import re
+import string
 from collections.abc import Iterator
-from enum import Enum
+from functools import lru_cache
 
-from msgspec import Struct
-
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction.gate import BORDER, gate_of_words
+from execkit_mcp.redaction.names import ALONE, NAMES, NameRow, Trust, is_named_after, is_secret
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
-from execkit_mcp.redaction.value import is_identifier, is_placeholder, is_random, is_reference
+from execkit_mcp.redaction.value import is_identifier, is_wordy
 
-
-class _Trust(Enum):
-    """How much a name says about its value."""
-
-    PASSWORD = "password"  # noqa: S105 - any value counts
-    TOKEN = "token"  # noqa: S105 - a value of some length counts
-    HINT = "hint"  # the name must stand alone, the value must be of some length
-
-
-class NameRow(Struct, frozen=True, kw_only=True):
-    """Words that make a name sensitive, the kind they give to the value, and an example of such a line."""
-
-    kind: str
-    words: tuple[str, ...]
-    trust: _Trust
-    example: str  # {} is where the value goes
-    counter_example: str
-
-
-NAMES: tuple[NameRow, ...] = (
-    NameRow(
-        kind="password",
-        words=("password", "passwd", "passphrase", "passwort", "pwd", "passcode"),
-        trust=_Trust.PASSWORD,
-        example="DB_PASSWORD={}",
-        counter_example="PASSWORD_FILE=/run/secrets/db",
-    ),
-    NameRow(
-        kind="secret",
-        words=("secret", "credential", "preshared", "pre-shared-key", "client-key-data"),
-        trust=_Trust.TOKEN,
-        example='"client_secret": "{}"',
-        counter_example="secretName: web-tls",
-    ),
-    NameRow(
-        kind="token",
-        words=("token", "refresh_tok", "csrf", "xsrf", "jwt"),
-        trust=_Trust.TOKEN,
-        example="  token: {}",
-        counter_example="max_tokens: 4096",
-    ),
-    NameRow(
-        kind="api_key",
-        words=("apikey", "api_key", "api-key", "api key", "app_key", "appkey", "dd-application-key", "license_key"),
-        trust=_Trust.TOKEN,
-        example="apikey = '{}'",
-        counter_example="api_key = os.environ['API_KEY']",
-    ),
-    NameRow(
-        kind="key",
-        words=(
-            *(f"{word}{gap}key" for gap in ("_", "-", "", " ") for word in (
-                "access", "auth", "encryption", "signing", "master", "account", "shared", "service", "deploy", "storage",
-                "security", "admin", "hmac", "session", "webhook", "fernet", "subscription", "private",
-            )),
-        ),
-        trust=_Trust.TOKEN,
-        example="ENCRYPTION_KEY={}",
-        counter_example="private_key: ~/.ssh/id_ed25519",
-    ),
-    NameRow(
-        kind="session",
-        words=("sessionid", "session_id", "session-id", "sessid", "connect.sid", "session_cookie", "remember_token"),
-        trust=_Trust.TOKEN,
-        example="PHPSESSID={}",
-        counter_example="session_id: main",
-    ),
-    NameRow(
-        kind="signature",
-        words=("x-amz-signature", "x-goog-signature", "signature", "sig"),
-        trust=_Trust.HINT,
-        example="https://store.example.com/a?se=2030&sig={}",
-        counter_example="signature = verify",
-    ),
-    NameRow(
-        kind="password",
-        words=("pass", "pw", "psk", "_authtoken", "auth", "_auth", "sid", "bindpw", "userpw", "rootpw", "keypass",
-               "storepass", "authpass"),
-        trust=_Trust.HINT,
-        example="DB_PASS={}",
-        counter_example="pass: 12",
-    ),
-)  # fmt: skip
-
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = lazy_regex(
     r"(?P<tail>[A-Za-z0-9_.-]{0,40})"
-    r"(?:(?P<close>\\{0,3}[\"'`]?)\]?[ \t]{0,20}(?P<sep>:=|=>|={1,2}|:(?!:))[ \t]{0,20}"
+    r"(?:(?P<type>:[ \t]{0,4}&?(?:'static )?[A-Za-z][\w<>.?\[\]|]{0,30}[ \t]{0,4}=[ \t]{0,4})(?=[\"'`])"
+    r"|(?P<close>\\{0,3}[\"'`]?)(?:\]|\*{1,2})?[ \t]{0,20}(?P<sep>:=|=>|={1,2}|:(?!:)(?:\*\*)?)[ \t]{0,20}"
     r"|(?P<attr>[\"'])[ \t]{1,8}(?:value|content)[ \t]{0,4}=[ \t]{0,4}"
-    r"|(?P<xml>>)(?=[^<\n]{1,4000}</))"
+    r"|(?P<tuple>,)[ \t]{0,2}(?=\"[^\"\n]*\"\})"
+    r"|(?P<quote>[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,20}(?=[\"'])"
+    r"|[\"']?[ \t]{0,4}(?P<xml>>)(?=[^<\n]))"
 )
-_OPTION = re.compile(r"(?P<tail>[A-Za-z0-9-]{0,24})[ \t]{1,8}(?=[^\s-])")
-_VALUE = re.compile(
-    r"(?:\\{1,3}\"(?P<escaped>[^\"\n\\]{1,4000})"
-    r"|[bru]{0,2}\"\"\"(?P<triple>[^\"\n]{1,4000})"
-    r"|[bru@$]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){0,4000}+)(?:\"|$)"
-    r"|[bru$]{0,2}'(?P<single>(?:[^'\\\n]|\\.){0,4000}+)(?:'|$)"
-    r"|(?P<bare>[^\s\"'`<>|]{1,4000}))"
+_ASSIGNED_GATE = (
+    r"[a-z0-9_.-]*(?:\\*[\"'`]?(?:\]|\*\*?)?[ \t]*(?:(?::=|=>|==?)(?:\*\*)?[ \t]*[^ \t\n]|:(?:\*\*)?(?:[ \t]+[^ \t\n]|[^ \t:\n]))"
+    r"|[\"'][ \t]+(?:value|content)[ \t]*=[ \t]*[^ \t\n]|[\"']?[ \t]*>[^<\n]|[\"'][ \t]*,[ \t]*[\"']|,[ \t]*\")"
 )
-_XML_VALUE = re.compile(r"(?:<!\[CDATA\[)?([^<\n\]]{1,4000})")
-_ABOUT_TAIL = re.compile(
+_ENDS_A_NAME = frozenset("\n()/,;!?{}&|@#$%^+~<[")
+_GOES_ON = frozenset(string.ascii_letters + string.digits + "_.-")
+_OPTION_GATE = r"[a-z0-9_-]*[ \t]+[^ \t\n-]"
+_SETTER = lazy_regex(
+    r"(?:^|[\s#/;&|])(?:setenv|SetEnv|set -[a-zA-Z]{1,3}|set -[gxU] -[gxU]|ENV|ARG|flyctl secrets set|set)[ \t]{1,4}[\"']?[A-Za-z0-9_.-]*\Z"
+)
+_OPTION = lazy_regex(r"(?P<tail>[A-Za-z0-9_-]{0,24})[ \t]{1,8}(?=[^\s-])")
+_WRAPPED = r"(?:(?:Some|Just|Ok|Secret|SecretStr|SecretString|SecretValue|Sensitive|Optional\.of|String|NewSecret|Password|Protected)(?:::new|::from)?\((?=[\"'])|(?:\([\w.*\[\]=]{1,40}\)[ ]?){1,2}(?=\")|0x[0-9a-f]{1,16}[ ](?=\")|(?:<[a-z]{1,10}>){1,2})?"
+"""What may stand around a literal: ``Some("…")``, ``SecretStr('…')``."""
+_VALUE = lazy_regex(
+    _WRAPPED + r"(?:\\{1,3}\"(?P<escaped>(?:[^\"\n\\]|\\{1,7}[^\"\n\\]){1,1024}+)"
+    r"|[bru]{0,2}\"\"\"(?P<triple>[^\"\n]{1,1024})"
+    r"|[bru@$]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){0,1024}+)"
+    r"|[bruN$]{0,2}'(?P<single>(?:[^'\\\n]|\\.){0,1024}+)"
+    r"|`(?P<tick>[^`\n]{1,1024})"
+    r"|(?P<bare>[^\s\"'`<>|]{1,1024}+(?:[\"'`][A-Za-z0-9][^\s\"'`<>|]{0,1024}+){0,8}))"
+)
+_MAX_VALUE = 1024
+_REST = {
+    "escaped": lazy_regex(r"(?:[^\"\n\\]|\\{1,7}[^\"\n\\])*+"),
+    "triple": lazy_regex(r"[^\"\n]*"),
+    "double": lazy_regex(r"(?:[^\"\\\n]|\\.)*+"),
+    "single": lazy_regex(r"(?:[^'\\\n]|\\.)*+"),
+    "tick": lazy_regex(r"[^`\n]*"),
+    "bare": lazy_regex(r"[^\s\"'`<>|]*"),
+    "xml": lazy_regex(r"[^<\n]*"),
+}
+"""What belongs to a value beyond the part that was judged."""
+_ENV_REST = lazy_regex(r"\S*")
+_XML_VALUE = lazy_regex(r"(?:<!\[CDATA\[)?([^<\n\]]{1,1024})")
+_ABOUT_TAIL = lazy_regex(
     r"(?:^|[_.-]|s[_.-]?)(?:file|filename|path|dir|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
-    r"|helper|env|var|encoding|lifetime|duration|interval|created|updated|validation|validator|authentication"
-    r"|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
+    r"|helper|mgr|env|var|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
+    r"|iz\w+|ise[rd]?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
     re.IGNORECASE,
 )
-_ABOUT_CAMEL = re.compile(
+_ABOUT_CAMEL = lazy_regex(
     r"(?:File|Path|Dir|Url|Uri|URL|Name|Type|Count|Length|Size|Ttl|TTL|Expir\w*|Timeout|Policy|Hint|Field|Label|Format"
     r"|Version|Endpoint|Host|Port|User|Username|Manager|Store|Provider|Class|Scopes?|Ref|Arn|Header|Prefix|Pattern"
-    r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval)$"
+    r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
+    r"|Changed|Requirements?|Settings?|Resource|Arguments?)$"
 )
-_ID_TAIL = re.compile(r"(?:[_.-]?id|Id|ID)$")
-_QUERY_NAME = re.compile(r"[?&][\w.%-]*\Z")
-_NEXT_PAIR = re.compile(r"[;,](?=[\w.-]{1,40}[=:])")
+_ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
+_ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")
+_QUERY_NAME = lazy_regex(r"[?&][\w.%-]*\Z")
+_NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
-_NUMBER = re.compile(r"[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
-_MORE_WORDS = re.compile(r"[ \t]+[^\s#,;/\"'})\]]")
-_MIN_TOKEN_CHARS = 6
+_MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
+_UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
+_TYPE = lazy_regex(r"(?:\w{1,40}\.)?(?:[A-Z]+[a-z]*\d{0,3}){1,6}|(?:[a-z]{1,12}\.)?(?:str|bytes)")
+_AFTER_A_TYPE = frozenset(",)=")
+_PLAIN_TYPE = lazy_regex(r"[A-Z][a-z]+(?:[A-Z][a-z]+){0,6}")
+_AFTER_A_PLAIN_TYPE = frozenset(";<|[")
+_MINIFIED = lazy_regex(
+    r"!{1,2}(?:[01](?!\w)|[\w$]*\.)|\+\w\)|case\"|(?:true|false|null|void|undefined)(?:[,;)}\"]|\?\?|==)|[\w$]{1,40}==|[\w$]{1,40};(?:if|for|return|var|let|const|this)\b"
+    r"|[A-Za-z_$][\w$.]{0,60}(?:[+-]\d{1,2})?(?:[)}\]]{1,3}[,;=.]|\}{1,3}[a-z]{2,10}(?:\W|$))|[\w$]{1,3},[\w$]{1,3}\.\w+\}|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\?\?|\|\||&&|,[\w$]+\.)"
+    r"|[A-Za-z_$][\w$]{0,20}[+-]\d{1,2}(?:[;,)}\]]|$)"
+)
+"""How a value goes on where code has no blanks."""
+_TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
+_SHORT_WORD = 4
+_OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
+_RESOURCE = lazy_regex(r"[A-Za-z0-9]:\Z")
+_DEFINE = lazy_regex(
+    r"(?:define|putenv|setenv|ini_set|config|setting|option|set|put|add|VALUES|,|^|\[)[ \t]{0,4}\([ \t]{0,4}[\"'][\w.-]{0,40}\Z"
+)
+_OPTION_IN_QUOTES = lazy_regex(r"[\"']-{1,2}[\w.-]{0,40}\Z")
+_PAIR_END = lazy_regex(r"[\"'][ \t]{0,4}\)")
+_NUMBERED = lazy_regex(r"[a-z]\d{3,}\Z|[^\w]")
+_QUOTES = {"double": '"', "single": "'"}
 _MAX_OPTION = 40
-_MIN_KEY_DIGITS = 12
+_MIN_GENERATED = 12
+FOLDER = ("PWD=/", 'PWD="/', "PWD='/")  # and OLDPWD: where a shell stands
+_MAX_SCHEME_PART = 5
+_MIN_BEFORE_WORDS = 3
 
 
 def _bare_end(text: str, start: int, end: int, name_at: int) -> int:
     """Where the unquoted value that starts at ``start`` ends."""
     value = text[start:end]
-    if _QUERY_NAME.search(text, max(0, name_at - 64), name_at):
+    if ("&" in value or "#" in value or ";" in value) and _QUERY_NAME.search(text, max(0, name_at - 64), name_at):
         value = re.split(r"[&#;]", value, maxsplit=1)[0]
-    pair = _NEXT_PAIR.search(value)
+    pair = _NEXT_PAIR.search(value) if "," in value or ";" in value else None
     if pair is not None:
         value = value[: pair.start()]
     while value and (value[-1] in ",;" or (value[-1] in _CLOSERS and _CLOSERS[value[-1]] not in value)):
@@ -153,84 +124,243 @@ def _bare_end(text: str, start: int, end: int, name_at: int) -> int:
     return start + len(value)
 
 
-def is_secret(value: str, trust: _Trust, tail: str, *, is_quoted: bool) -> bool:  # noqa: PLR0911 - a list of reasons
-    """Whether ``value``, assigned to a sensitive name that ends in ``tail``, is to be hidden."""
-    if not value or is_placeholder(value):
-        return False
-    if is_reference(value) and not (
-        is_quoted and trust is _Trust.PASSWORD and "://" not in value and value[0] not in "/~."
+def _default(text: str, start: int, stop: int, name_at: int) -> tuple[int, int]:
+    """Where the default of ``${PASSWORD:-default}`` stands, if that is what the value is."""
+    if text[start] not in "-=+" or text.rfind("${", max(0, name_at - _MAX_OPTION), name_at) < 0:
+        return start, stop
+    end = text.find("}", start, stop)
+    return start + 1, stop if end < 0 else end
+
+
+def _after_comma(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) -> Iterator[Span]:
+    """``define('DB_PASSWORD', 'value')``: only values in quotes, and none that continues a list of names."""
+    value = _VALUE.match(text, found.end(), end)
+    inside = (value["double"] or value["single"] or "") if value is not None else ""
+    is_pair = (
+        value is not None
+        and _NUMBERED.search(inside) is not None
+        and _PAIR_END.match(text, value.end(), end) is not None
+        and _DEFINE.search(text[max(0, at - 2 * _MAX_OPTION) : at]) is not None
+    )
+    is_option = _OPTION_IN_QUOTES.search(text[max(0, at - _MAX_OPTION) : at]) is not None
+    if (
+        value is not None
+        and (is_pair or is_option or not is_named_after(inside, row.trust))
+        and is_secret(inside, row.trust, found["tail"], is_quoted=True)
     ):
-        return False
-    if _ID_TAIL.search(tail):
-        return is_random(value)
-    if trust is _Trust.PASSWORD:
-        return not (tail.lower().startswith("s") and _NUMBER.fullmatch(value))
-    if len(value) < _MIN_TOKEN_CHARS or " " in value.strip():
-        return False
-    if _NUMBER.fullmatch(value) and len(value) < _MIN_KEY_DIGITS:
-        return False
-    return is_quoted or trust is not _Trust.HINT or not value.isalpha()
+        group = str(value.lastgroup)
+        first, last = value.span(group)
+        last = _whole(text, first, last, end, group)
+        yield Span(first, last, row.kind, text[first:last], Priority.STRUCTURE)
 
 
-def _assignment_rule(row: NameRow) -> Rule:  # noqa: C901 - one reading of one name
-    def look(text: str, at: int, after: int, end: int) -> Iterator[Span]:  # noqa: C901, PLR0911 - as above
-        if row.trust is _Trust.HINT and at and (text[at - 1].isalnum()):
+def _whole(text: str, start: int, stop: int, end: int, group: str) -> int:
+    """Where the value that starts at ``start`` really ends, if it is longer than what is judged."""
+    if stop - start < _MAX_VALUE:
+        return stop
+    rest = _REST[group].match(text, stop, end)
+    return stop if rest is None else rest.end()
+
+
+def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Iterator[Span]:
+    """``<password>value</password>``."""
+    inner = _XML_VALUE.match(text, start, end)
+    if inner is None:
+        return
+    start, stop = inner.span(1)
+    stop = _whole(text, start, stop, end, "xml")
+    is_word = inner[1].isalpha() and text[start - 2 : start - 1] in {'"', "'"}  # <span class="token">text
+    if text.startswith("</", stop) and not is_word and is_secret(inner[1], row.trust, tail, is_quoted=True):
+        yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
+
+
+def _is_bare_code(value: str, row: NameRow, sep: str, *, is_spaced: bool, is_env: bool) -> bool:
+    """Whether an unquoted ``value`` after ``sep`` is code or a comment rather than a value."""
+    is_password = row.trust is Trust.PASSWORD
+    if sep == "==" or (is_spaced and value.startswith("#")) or (not is_env and _MINIFIED.match(value) is not None):
+        return True
+    if value[:2] in _OPENS_MORE or (value[:1] == "{" and sep == "=>"):
+        return True  # {"type": "string"}
+    if value[:1] in {"[", "(", "{"} and (not is_password or (is_spaced and sep != ":")):
+        return True
+    if sep == ":" and not is_spaced and value.isalpha() and len(value) <= _MAX_SCHEME_PART:
+        return True  # passwd:uid
+    return is_spaced and sep != ":" and (is_identifier(value) or (not is_password and value.isalpha()))
+
+
+def _opens_before(text: str, at: int, quote: str) -> bool:
+    """Whether ``quote`` opens right before the name that holds the word at ``at``."""
+    first = at
+    while first > 0 and at - first < _MAX_OPTION and (text[first - 1].isalnum() or text[first - 1] in "-_."):
+        first -= 1
+    return text.startswith(quote, first - 1) if first else False
+
+
+def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) -> Iterator[Span]:
+    """``NAME=value`` and its many relatives."""
+    value = _VALUE.match(text, found.end(), end)
+    if value is None:
+        return
+    group = str(value.lastgroup)
+    start, stop = value.span(group)
+    if group == "tick" and " " in value["tick"]:
+        return  # `cat file`
+    if group in _QUOTES and found["sep"] == ":" and not found["close"] and _opens_before(text, at, _QUOTES[group]):
+        return  # the "Password:" prompt
+    if group == "bare":
+        start, stop = _default(text, start, stop, at)
+        stop = _bare_end(text, start, stop, at)
+        sep = found["sep"] or ""
+        is_spaced = bool(sep) and found.end() > found.end("sep")
+        is_sentence = is_spaced and _MORE_WORDS.match(text, stop, end) is not None
+        if is_sentence and (sep == ":" or stop - start < _MIN_BEFORE_WORDS):
+            return  # "password: must be changed"
+        bare = text[start:stop]
+        following = text[stop : stop + 1]
+        is_type = sep == ":" and (
+            (following in _AFTER_A_TYPE and _TYPE.fullmatch(bare) is not None)
+            or (
+                following in _AFTER_A_PLAIN_TYPE
+                and row.trust is not Trust.PASSWORD
+                and _PLAIN_TYPE.fullmatch(bare) is not None
+            )
+        )
+        is_unpacked = is_spaced and sep == "=" and bare.isalpha() and _UNPACKED.search(text, max(0, at - 80), at)
+        if (
+            is_type
+            or is_unpacked
+            or _is_bare_code(bare, row, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
+            or (is_spaced and found["tail"].endswith(bare))
+            or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")
+        ):
+            return  # token = auth_token, pwd=pwd
+    if is_secret(text[start:stop], row.trust, found["tail"], is_quoted=group != "bare", kind=row.kind):
+        stop = _whole(text, start, stop, end, group)
+        if (
+            group == "bare"
+            and found["sep"] == "="
+            and _ENV_NAME.search(text, max(0, at - _MAX_OPTION), found.start("tail"))
+        ):
+            rest = _ENV_REST.match(text, stop, end)  # a line of an environment: nothing in it is quoting
+            stop = rest.end() if rest is not None else stop
+        yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
+        arrow = _ARROW.match(text, stop, end)  # a plan of changes: "old" -> "new"
+        if arrow is not None:
+            yield Span(*arrow.span(1), row.kind, arrow[1], Priority.STRUCTURE)
+
+
+def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[Span]:
+    """``--password VALUE``: the name must be an option, the value the next word; also ``ENV DB_PASSWORD value``."""
+    head = text[max(0, at - 2 * _MAX_OPTION) : at]
+    is_set = ("set" in head or "Set" in head or "ENV" in head or "ARG" in head) and _SETTER.search(head) is not None
+    if not is_set and text.find("-", max(0, at - _MAX_OPTION), at) < 0:
+        return
+    found = _OPTION.match(text, after, end)
+    if found is None or _ABOUT_TAIL.search(found["tail"]) or (row.trust in ALONE and found["tail"]):
+        return
+    name_start = at
+    while (
+        name_start > 0
+        and at - name_start < _MAX_OPTION
+        and (text[name_start - 1].isalnum() or text[name_start - 1] in "-_")
+    ):
+        name_start -= 1
+    is_option = is_set or (
+        text.startswith("-", name_start) and (name_start == 0 or text[name_start - 1] in " \t\n\"'([,")
+    )
+    if not is_option:
+        return
+    value = _VALUE.match(text, found.end(), end)
+    if value is None:
+        return
+    group = str(value.lastgroup)
+    start, stop = value.span(group)
+    if group == "bare":
+        stop = _bare_end(text, start, stop, at)
+        if is_set and text[start:stop].isalpha() and _MORE_WORDS.match(text, stop, end) is not None:
+            return  # a sentence: set the password if …
+    is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])
+    trust = Trust.PASSWORD if row.kind == "password" else Trust.SECRET if is_given else Trust.TOKEN
+    if is_secret(text[start:stop], trust, "", is_quoted=group != "bare"):
+        stop = _whole(text, start, stop, end, group)
+        yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
+
+
+@lru_cache(maxsize=1024)
+def speaks_about(tail: str, *, is_password: bool) -> bool:
+    """Whether a name with ``tail`` after its word speaks about a secret instead of holding one."""
+    if not tail:
+        return False
+    if _ABOUT_TAIL.search(tail) or _ABOUT_CAMEL.search(tail):
+        return True
+    return not is_password and tail.lower().endswith(("hash", "digest"))
+
+
+def is_type_name(text: str, at: int) -> bool:
+    """Whether the word at ``at`` is part of the name of a kind of thing: AWS::IAM::AccessKey."""
+    return _TYPE_NAME.search(text[max(0, at - 2 * _MAX_OPTION) : at]) is not None
+
+
+def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
+    """Whether the word at ``at`` is part of something that only looks like a name."""
+    tail = found["tail"]
+    if text.startswith(FOLDER, at) or (text.rfind("::", max(0, at - _MAX_OPTION), at) >= 0 and is_type_name(text, at)):
+        return True
+    if after - at < _SHORT_WORD and not (text[at:after].islower() or text[at:after].isupper() or text[at].isupper()):
+        return True  # AppPropsWithLayout
+    if found["tuple"]:
+        return not _opens_before(text, at, "{")  # {password,"value"}
+    if found["sep"] == ":":
+        if text[after : after + 1] == ":" and _RESOURCE.search(text, max(0, at - 2), at):
+            return True  # arn:…:secret:prod/db
+        if text.startswith("?", found.end()) and text.rfind("${", max(0, at - _MAX_OPTION), at) >= 0:
+            return True  # ${PASSWORD:?missing}
+    # the name of a digest, or a word inside an identifier that was made at random
+    return text.endswith("checksum/", 0, at) or (len(tail) > _MIN_GENERATED and tail.isalnum() and not is_wordy(tail))
+
+
+def _assignment_rule(row: NameRow) -> Rule:
+    ends = _ENDS_A_NAME | _GOES_ON if row.trust in ALONE else _ENDS_A_NAME
+
+    def look(text: str, at: int, after: int, end: int) -> Iterator[Span]:
+        if text[after : after + 1] in ends:
             return
         found = _ASSIGNMENT.match(text, after, end)
         if found is None:
-            yield from _option(text, at, after, end)
+            yield from _option(text, at, after, end, row)
             return
         tail = found["tail"]
-        if tail and (row.trust is _Trust.HINT or _ABOUT_TAIL.search(tail) or _ABOUT_CAMEL.search(tail)):
-            return
-        if found["xml"]:
-            inner = _XML_VALUE.match(text, found.end(), end)
-            if inner is not None and is_secret(inner[1], row.trust, tail, is_quoted=True):
-                yield Span(inner.start(1), inner.end(1), row.kind, inner[1], Priority.STRUCTURE)
-            return
-        value = _VALUE.match(text, found.end(), end)
-        if value is None:
-            return
-        group = str(value.lastgroup)
-        start, stop = value.span(group)
-        is_quoted = group != "bare"
-        if not is_quoted:
-            stop = _bare_end(text, start, stop, at)
-            is_spaced = found["sep"] is not None and found.end() > found.end("sep")
-            if is_spaced and found["sep"] == ":" and _MORE_WORDS.match(text, stop, end):
-                return  # a sentence: "password: must be changed"
-            if is_spaced and found["sep"] != ":" and is_identifier(text[start:stop]):
-                return  # code: token = auth_token
-        if is_secret(text[start:stop], row.trust, tail, is_quoted=is_quoted):
-            yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
-
-    def _option(text: str, at: int, after: int, end: int) -> Iterator[Span]:
-        """``--password VALUE``: the name must be an option, the value the next word."""
-        found = _OPTION.match(text, after, end)
-        if found is None or _ABOUT_TAIL.search(found["tail"]) or (row.trust is _Trust.HINT and found["tail"]):
-            return
-        name_start = at
-        while (
-            name_start > 0
-            and at - name_start < _MAX_OPTION
-            and (text[name_start - 1].isalnum() or text[name_start - 1] in "-_")
+        if (
+            (tail and row.trust in ALONE)
+            or speaks_about(tail, is_password=row.trust is Trust.PASSWORD)
+            or _is_no_name(text, at, after, found)
         ):
-            name_start -= 1
-        is_option = text.startswith("-", name_start) and (name_start == 0 or text[name_start - 1] in " \t\n\"'([,")
-        if not is_option:
             return
-        value = _VALUE.match(text, found.end(), end)
-        if value is None:
-            return
-        group = str(value.lastgroup)
-        start, stop = value.span(group)
-        if group == "bare":
-            stop = _bare_end(text, start, stop, at)
-        trust = _Trust.PASSWORD if row.trust is _Trust.PASSWORD else _Trust.TOKEN
-        if is_secret(text[start:stop], trust, "", is_quoted=group != "bare"):
-            yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
+        if found["comma"]:
+            yield from _after_comma(text, at, end, row, found)
+        elif found["xml"]:
+            yield from _in_element(text, found.end(), end, row, tail)
+        else:
+            yield from _assigned(text, at, end, row, found)
 
-    return Rule(name=f"name:{row.kind}", keywords=row.words, look=look, is_wide=True)
+    def gates() -> tuple[str, ...]:
+        words = gate_of_words(row.words)
+        border = BORDER if row.trust in ALONE else ""
+        return (
+            f"{border}{words}{_ASSIGNED_GATE}",
+            f"-[a-z0-9_?-]*{words}{_OPTION_GATE}",
+            f"(?:set|env|arg)[^\\n]*[ \\t][\"']?[a-z0-9_.-]*{words}{_OPTION_GATE}",
+        )
+
+    return Rule(
+        name=f"name:{row.kind}",
+        keywords=row.words,
+        look=look,
+        gate=gates,
+        is_glued=row.trust not in ALONE,
+        is_wide=True,
+        is_behind=row.trust not in ALONE,
+    )
 
 
 RULES: tuple[Rule, ...] = tuple(_assignment_rule(row) for row in NAMES)

@@ -1,49 +1,103 @@
+# ruff: noqa: E501 - a pattern or a row stands in one piece
 """Whether the right-hand side of a sensitive name is a secret, or a placeholder, a reference or code."""
 
+import base64
 import re
 
-_PLACEHOLDER = re.compile(
+from execkit_mcp.model.regex import lazy_regex
+
+_PLACEHOLDER = lazy_regex(
     r"""
-      [*.xX•#_?-]+ | x{3,}[-_ ]?.* | \*{3,}.*                      # masks
+      [*.xX•#_?:-]+ | x{5,}.* | x{3,4}[-_ ].* | x{3,4}[a-z0-9]{0,8} | \*{3,}.*                      # masks
     | <[^<>]*> | \[[^\[\]]*\] | \{\{?[^{}]*\}?\}                    # <token> [token] {token} {{ token }}
-    | %[sd(].* | %\w+% | @\w+@                                      # format strings
-    | \$\{[^{}]*\}[;,]? | \$\(.*\)? | \$[A-Za-z_]\w* | \$\$?\{?\{.* # references
-    | `.*
+    | %[sd] | %\(.* | %\w+% | @\w+@                                      # format strings
+    | \$\{[^{}]*\}[;,]? | \$\(.*\)? | \$[A-Za-z_]\w* | \$\d{1,3}[,;)]{0,2} | \$\$?\{?\{.* # references
+    | [^%]*(?:%[sd][^%]*){2,} | .*\\[wWdDsS](?:[*+?\]{].*)?                # formats and patterns
+    | `.* | \w+:`.* | \[[^\[\]]{4,}\][+*]{0,1} | \$[A-Za-z_]\w*-          # markup, a class of a pattern, $self->…
+    | q[qw]?\{.* | !\$.* | .*\(\?[:=!<].* | \d+\.\d+-[\d.]* | qr/.* | /[^/]*\[[^/]*/[a-z]{0,6};? | /\^.* | \([a-z ,]{0,40}\)?[,:]? | [A-Za-z]+\.{3} | [^{}\w]*(?:\{\w{0,40}\}[^{}\w]*)+                              # a pattern, a format
+    | values?|data|input|line|result|options?|flags?|arguments?
+    | await|new|lambda|async|function|return|self|this|super|cls|yield|typeof
     | (?:!ref|!sub|!vault|!secret|env:|vault:|ssm:|op://|arn:|secretref:|valuefrom|ref\+).*
-    | (?:your|my|the|some|insert|enter|add|put|replace|fake|dummy|sample|example|placeholder|redacted|masked|hidden)
-      [-_ .]?\w*(?:[-_ .]\w+)*
-    | change[-_]?(?:me|it|this)! | change[-_]?(?:me|it|this)
+    | change[-_]?(?:me|it|this)! | change[-_]?(?:me|it|this)(?:[-_]\w+)* | \(\(.*\)\) | shift
+    | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
+    | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
+    | via|as|by|at|using|instead|option|flag|arg|argument
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
-    | password|passwd|passphrase|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
+    | read-host|get-credential|get-secret
+    | include|same-origin|omit|credentialless | &lt;.*                       # of a fetch; <token> in HTML
+    | password|passwd|passphrase|pass|pwd?|psw|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
     | \[redacted:[^\]]*\]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_DOCUMENTED = re.compile(r"[A-Za-z0-9/+_-]{0,60}EXAMPLE(?:KEY)?")
-_CALL = re.compile(r"[A-Za-z_$][\w$.:>-]{0,80}(?:\(|\[(?:['\"\w]|$))")
-_DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z_]*)+;?")
-_IDENTIFIER = re.compile(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s@]*", re.IGNORECASE)
-_DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
+_STANDS_FOR = lazy_regex(
+    r"(?:your|my|the|some|insert|enter|add|put|replace|fake|dummy|sample|example|placeholder|redacted|masked|hidden)"
+    r"[-_ .]?\w*(?:[-_ .]\w+)*",
+    re.IGNORECASE,
+)
+_DOCUMENTED = lazy_regex(r"[A-Za-z0-9/+_-]{0,60}EXAMPLE(?:KEY)?")
+_CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}(?:\(|\[(?:['\"\w:\[-]|$))")
+_MEMBER = lazy_regex(r"\$\{?\w{1,40}\}?(?:->|::|\.)\S*")
+_DOTTED = lazy_regex(
+    r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+(?:;|::|!)?|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
+)
+_MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+\.[A-Z]\w*")
+_FILE = lazy_regex(
+    r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)"
+)
+_IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
+_PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
+_URL = lazy_regex(r"[a-z][a-z0-9+.-]*://[^\s@]*", re.IGNORECASE)
+_DIGEST = lazy_regex(r"(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
+_WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_DIGIT = lazy_regex(r"\d")
+_LETTER = lazy_regex(r"[^\W\d_]")
+_VOWEL = lazy_regex("[aeiouyAEIOUY]")
+_PAIRS = frozenset(
+    first + second
+    for first, seconds in {
+        "a": "bcdfgiklmnprstuvwxy", "b": "acdeijlmoprstuy", "c": "acdefhiklmnoprstuvy", "d": "abcdefilmnoprstuy",
+        "e": "abcdefghiklmnopqrstuvwxy", "f": "acdefiloprstuy", "g": "aeghilmnorstu", "h": "adeilmortu",
+        "i": "abcdefglmnoprstvxz", "j": "eou", "k": "aegilnsw", "l": "acdefilnoprstuvy", "m": "abdeiklmopstu",
+        "n": "acdefgiklmnoprstuvy", "o": "abcdefgiklmnoprstuvwx", "p": "acdefhikloprstuy", "q": "u",
+        "r": "abcdefgiklmnoprstuvwy", "s": "acdefghiklmnoprstuvwy", "t": "abcdefhilmnoprstuvwyz", "u": "abcdefgilmnoprst",
+        "v": "aeio", "w": "adehilnors", "x": "acefilmpt", "y": "eilmnpst", "z": "aeio",
+    }.items()
+    for second in seconds
+)  # fmt: skip
+"""The pairs of letters that stand in nearly all words of code and prose; half of all pairs do not."""
+_MINGLED = lazy_regex(r"\w[!#%*+^~&]\w")
+_HEX = lazy_regex("[0-9a-fA-F]+")
+_DATE = lazy_regex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d)?")
 _MIN_RANDOM_CHARS = 16
+_FEW = 2  # different characters: 000…01
+_MIN_WORD_SHARE = 0.6
+_MAX_READ = 256
+_MIN_DIGIT_SHARE = 0.15
+_MIN_DIGIT_GROUPS = 3
 _MAX_SEGMENT = 24
+_STRANGE_PAIRS = 6  # a word of so many pairs may hold one that is in few words
 
 
 def is_placeholder(value: str) -> bool:
     """Whether ``value`` stands for a secret instead of being one."""
     if _PLACEHOLDER.fullmatch(value) is not None:
         return True
-    return _DOCUMENTED.fullmatch(value) is not None
+    if _STANDS_FOR.fullmatch(value) is not None:
+        return not is_random(value) or is_wordy(value)
+    return _DOCUMENTED.fullmatch(value) is not None or (len(value) >= _MIN_RANDOM_CHARS and len(set(value)) <= _FEW)
 
 
 def is_reference(value: str) -> bool:
     """Whether ``value`` is code, a path, a URL without credentials or a digest."""
     return bool(
         _CALL.match(value)
+        or _MEMBER.fullmatch(value)
         or _DOTTED.fullmatch(value)
+        or _MODULE.fullmatch(value)
+        or _FILE.fullmatch(value)
         or _DIGEST.fullmatch(value)
         or _URL.fullmatch(value)
         or is_path(value)
@@ -62,11 +116,48 @@ def is_identifier(value: str) -> bool:
     return _IDENTIFIER.fullmatch(value) is not None
 
 
-def is_random(value: str) -> bool:
+def is_random(value: str, least: int = _MIN_RANDOM_CHARS) -> bool:
     """Whether ``value`` looks generated: long enough, with digits and letters."""
-    return (
-        len(value) >= _MIN_RANDOM_CHARS
-        and any(c.isdigit() for c in value)
-        and any(c.isalpha() for c in value)
-        and " " not in value
-    )
+    if len(value) < least or " " in value:
+        return False
+    head = value[:_MAX_READ]
+    return _DIGIT.search(head) is not None and _LETTER.search(head) is not None
+
+
+def _is_word(word: str) -> bool:
+    strange = sum(word[at : at + 2] not in _PAIRS for at in range(len(word) - 1))
+    return strange <= (len(word) - 1) // _STRANGE_PAIRS and _VOWEL.search(word) is not None
+
+
+def is_wordy(value: str) -> bool:
+    """Whether the letters of ``value`` form words, as in the names of things in code."""
+    value = value[:_MAX_READ]
+    digits = re.findall(r"\d+", value)
+    if _HEX.fullmatch(value) is not None or (
+        len(digits) >= _MIN_DIGIT_GROUPS and sum(map(len, digits)) >= len(value) * _MIN_DIGIT_SHARE
+    ):
+        return False
+    letters = sum(c.isalpha() for c in value)
+    words = sum(len(word) for word in _WORD.findall(value) if _is_word(word.lower()))
+    return words >= letters * _MIN_WORD_SHARE
+
+
+def is_mingled(value: str) -> bool:
+    """Whether ``value`` holds a letter, a digit and a symbol that names are not made of."""
+    return _MINGLED.search(value) is not None and _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+
+
+def is_basic(value: str) -> bool:
+    """Whether ``value`` is the base64 form of ``user:password``."""
+    if len(value) > _MAX_READ:
+        return False
+    try:
+        user, colon, password = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).partition(b":")
+    except ValueError:
+        return False
+    return bool(user and colon and password) and user.isascii() and user.decode("ascii").isprintable()
+
+
+def is_date(value: str) -> bool:
+    """Whether ``value`` is a date or a time."""
+    return _DATE.fullmatch(value) is not None

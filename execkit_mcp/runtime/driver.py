@@ -13,25 +13,48 @@ Over 400 lines, because it is the only place that touches descriptors in a sessi
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Mapping
-from typing import Self
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
-from execkit_mcp.errors import CommandInvalid, ExecKitError, SessionBusy, SessionClosed, TransportLost
+from msgspec.structs import replace
+
+from execkit_mcp.errors import (
+    CommandInvalid,
+    ExecKitError,
+    SessionBusy,
+    SessionClosed,
+    TransportLost,
+    TransportUnavailable,
+)
+from execkit_mcp.fence.plan import FencePlan
 from execkit_mcp.model.ports import Clock, Entropy
+from execkit_mcp.model.terminal import TerminalState
 from execkit_mcp.protocol import actions as act
 from execkit_mcp.protocol import events as ev
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.protocol.machine import ShellMachine, State
-from execkit_mcp.transports.base import Capability, Channel, Role, ShellPlan, ShellReport, Transport
+from execkit_mcp.runtime.background import Background, JobListener, Sink
+from execkit_mcp.transports.base import (
+    Capability,
+    Channel,
+    GatedChannel,
+    Role,
+    RootedChannel,
+    ShellPlan,
+    ShellReport,
+    Transport,
+    Typed,
+)
 
 __all__ = ["Driver", "Sink"]
-
-Sink = Callable[[str, bytes], None]
 
 _CHUNK = 1 << 18
 _DRAIN_BYTES = 1 << 18
 _TTY_SETTLE_S = 0.003
 _KEY_RETRY_S = 0.005
+_SIGNAL_TRIES = 40
+_TERMINAL = "xterm-256color"
 
 
 def _discard(_stream: str, _data: bytes) -> None:
@@ -59,32 +82,47 @@ class Driver:
         self._entropy = entropy
         self._loop = asyncio.get_running_loop()
         self._machine = ShellMachine(entropy)
+        self._spelled_cwd = ""
         self._channel: Channel | None = None
+        self._gated: GatedChannel | None = None
         self._outlet = _Outlet({}, is_owned=False)
         self._old_outlets: set[_Outlet] = set()
         self._fresh_paths: tuple[str, str] | None = None
         self._are_paths_given = False
+        self._background = Background(ask=self._job_died, catch_up=self._read_status_if_any)
+        self._sites: list[_Outlet] = []
         self._tty_sink: Sink = _discard
         self._timer: asyncio.TimerHandle | None = None
         self._unsent = bytearray()
         self._held_keys = bytearray()
         self._unsent_keys = bytearray()
+        self._is_typed_on = False
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._done: asyncio.Future[Completion] | None = None
+        self._follower: Callable[[Completion], None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
         self._left: frozenset[int] = frozenset()
+        self._inside_pids: dict[int, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._on_gate: Callable[[Mapping[str, Any]], None] | None = None
+        self._on_channel: list[Callable[[Channel], None]] = []
         self._actions: dict[type, Callable[..., None]] = {
             act.WriteScript: self._write,
             act.ArmTimer: self._arm,
             act.Finish: self._finish,
             act.MarkReady: self._mark_ready,
+            act.GiveUp: self._give_up,
             act.Probe: self._probe,
             act.SignalForeground: lambda action: self._must().signal_foreground(
-                action.number, spares_shell=action.spares_shell
+                action.number, spares_shell=action.spares_shell, stops_list=action.stops_list
             ),
             act.SignalShell: lambda action: self._must().signal_shell(action.number),
             act.EndStrays: self._end_strays,
+            act.JobStarted: lambda action: self._background.started(
+                action.number, self._outside_pid(action.pid), self.pid
+            ),
+            act.JobEnded: self._job_ended,
             act.Respawn: self._respawn,
         }
 
@@ -99,9 +137,10 @@ class Driver:
         entropy: Entropy,
         cols: int = 120,
         rows: int = 40,
+        fence: FencePlan | None = None,
     ) -> Self:
         """A session whose shell has answered. ``env`` is the whole environment. Raises TransportError."""
-        plan = ShellPlan(env=dict(env), cwd=cwd, cols=cols, rows=rows)
+        plan = ShellPlan(env=dict(env), cwd=cwd, cols=cols, rows=rows, fence=fence)
         driver = cls(transport, plan, clock, entropy)
         try:
             driver._attach(await transport.open(plan))
@@ -110,6 +149,39 @@ class Driver:
             await driver.close()
             raise
         return driver
+
+    def listen_to_jobs(self, listener: JobListener) -> None:
+        """Give background jobs outputs of their own, and tell ``listener`` of them."""
+        self._background.listener = listener
+
+    def listen_to_gate(self, callback: Callable[[Mapping[str, Any]], None]) -> None:
+        """Have ``callback`` called with what the exec gate of this shell, and of one that replaces it, says."""
+        self._on_gate = callback
+        if self.gate is not None:
+            self.gate.listen_to_gate(callback)
+
+    @property
+    def gate(self) -> GatedChannel | None:
+        """The way to the exec gate of the shell that is there now."""
+        return self._gated if self._channel is not None else None
+
+    def listen_to_channels(self, callback: Callable[[Channel], None]) -> None:
+        """Have ``callback`` called with the channel of this shell, and of each one that replaces it."""
+        self._on_channel.append(callback)
+        if self._channel is not None:
+            callback(self._channel)
+
+    async def remount(self, mounts: Sequence[Mapping[str, object]], plan: FencePlan) -> None:
+        """Change the shell's own file tree; ``plan`` is the fence of shells that replace it from now on."""
+        channel = self._must()
+        if not isinstance(channel, RootedChannel):
+            raise TransportUnavailable("This transport has no file tree of its own.")
+        await channel.remount(mounts)
+        self._plan = replace(self._plan, fence=plan)
+
+    def processes(self) -> frozenset[int]:
+        """What runs directly below the shell."""
+        return self._channel.children() if self._channel is not None else frozenset()
 
     # -- what callers see --------------------------------------------------------------------------
 
@@ -122,6 +194,11 @@ class Driver:
     def cwd(self) -> str:
         """The shell's folder."""
         return self._machine.cwd
+
+    @property
+    def spelled_cwd(self) -> str:
+        """The same folder as the shell spells it in ``$PWD``, from which its ``cd ..`` starts; ``""`` if unknown."""
+        return self._spelled_cwd
 
     @property
     def is_open(self) -> bool:
@@ -161,7 +238,7 @@ class Driver:
         return await self.until_end(done, tty=tty, timeout_s=timeout_s)
 
     def begin(
-        self, command: str, *, sink: Sink, stdin: bytes | None = None, tty: bool = False
+        self, command: str, *, sink: Sink, stdin: bytes | None = None, tty: bool = False, tells_env: bool = False
     ) -> asyncio.Future[Completion]:
         """The first half of ``run``: when it returns the command is out and can be interrupted."""
         if "\0" in command:
@@ -174,16 +251,70 @@ class Driver:
         self._done = done
         if self._machine.state is State.IDLE:
             self._drain(self._outlet)
-        self._outlet.sink = self._tty_sink = sink
+        self._tty_sink = sink
+        if tty and self._channel is not None:
+            self._channel.restore_modes()
+        if self._is_typed_on and self._channel is not None:  # what nobody read is not for this command
+            self._is_typed_on = False
+            self._channel.discard_input()
         try:
             path = self._must().put_stdin(stdin) if stdin is not None else None
-            request = ev.RunRequested(command=command, stdin_path=path, is_tty=tty, outputs=self._fresh_paths)
-            self._are_paths_given, self._fresh_paths = self._fresh_paths is not None, None
+            text, prologue = self._with_jobs(command, sink, is_tty=tty)
+            request = ev.RunRequested(
+                command=text,
+                stdin_path=path,
+                is_tty=tty,
+                terminal=_TERMINAL if tty and self._plan.env.get("TERM") == "dumb" else None,
+                outputs=self._fresh_paths,
+                prologue=prologue,
+                tells_env=tells_env,
+            )
+            self._are_paths_given, self._fresh_paths = self._fresh_paths is not None or bool(self._sites), None
             self._receive(request)
         except BaseException:
             self._done = None
             raise
         return done
+
+    def _with_jobs(self, command: str, sink: Sink, *, is_tty: bool) -> tuple[str, bytes]:
+        """The command with its background jobs in our words, and the line that must come before it."""
+        background = self._background
+        prepared = background.prepare(command, self._must(), self._machine.job_nonce, is_tty=is_tty)
+        self._outlet.sink = (
+            sink
+            if prepared is None and not background.running
+            else background.filtered(sink, awaits_start=prepared is not None)
+        )
+        if prepared is None:
+            return command, b""
+        for fresh, own_sink in prepared.outputs:
+            outlet = _Outlet({"stdout": fresh.stdout_fd, "stderr": fresh.stderr_fd}, is_owned=True)
+            outlet.sink = own_sink
+            self._old_outlets.add(outlet)
+            self._sites.append(outlet)
+            self._watch(outlet)
+        return prepared.text, prepared.prologue
+
+    def _job_died(self, pid: int) -> None:
+        if self._channel is not None:
+            self._receive(ev.JobsDied(pids=frozenset([self._inside_pids.get(pid, pid)])))
+
+    def _outside_pid(self, pid: int) -> int:
+        """Our number for a process that the shell, which may have a process table of its own, calls ``pid``."""
+        if self.gate is None:
+            return pid
+        found = self.gate.outside_pid(pid)
+        self._inside_pids[found] = pid
+        return found
+
+    def _job_ended(self, action: act.JobEnded) -> None:
+        for outlet in tuple(self._old_outlets):
+            self._drain(outlet)
+        self._background.ended(self._outside_of(action.pid), action.code)
+
+    def _outside_of(self, pid: int) -> int:
+        """The same for one that was told before; it may be gone."""
+        return next((outside for outside, inside in self._inside_pids.items() if inside == pid), pid)
 
     async def until_end(
         self, done: asyncio.Future[Completion], *, tty: bool = False, timeout_s: float | None = None
@@ -199,9 +330,30 @@ class Driver:
                 alarm.cancel()
             self._done = None
             self._held_keys.clear()
+            self._unsent_keys.clear()
         if tty:
             await self._settle_tty()
         return completion
+
+    def follow(
+        self, done: asyncio.Future[Completion], then: Callable[[Completion], None], *, timeout_s: float | None = None
+    ) -> None:
+        """As ``until_end`` for a command without ``tty``: ``then`` is called with how it ended, in the same moment."""
+        if done.done():
+            self._loop.call_soon(self._followed, then, done.result())
+            return
+        self._follower = then
+        if timeout_s is not None:
+            self._alarm = self._loop.call_later(max(timeout_s, 0), self.interrupt, "timeout")
+
+    def _followed(self, then: Callable[[Completion], None], completion: Completion) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        self._done = None
+        self._held_keys.clear()
+        self._unsent_keys.clear()
+        then(completion)
 
     async def _await_end(self, done: asyncio.Future[Completion]) -> Completion:
         try:
@@ -234,19 +386,55 @@ class Driver:
         if self._done is not None and not self._channel.is_inside_command():
             self._loop.call_later(_KEY_RETRY_S, self._type_keys)
             return
+        self._is_typed_on = True
         self._unsent_keys += self._held_keys
         self._held_keys.clear()
         self._flush(Role.TTY, self._unsent_keys)
 
-    def is_reading_password(self) -> bool:
-        """Whether the running command takes a line from the terminal without showing it."""
-        return self._channel is not None and self._done is not None and self._channel.is_reading_password()
+    def signal_foreground(self, number: signal.Signals, *, tries: int = _SIGNAL_TRIES) -> None:
+        """Signal what the running command has in the foreground, as soon as there is something.
+
+        If all of it is the shell's own work, that is interrupted.
+        """
+        channel = self._channel
+        if channel is None or self._done is None:
+            return
+        if not channel.is_inside_command() or (tries and channel.is_shell_in_foreground()):
+            self._loop.call_later(_KEY_RETRY_S, lambda: self.signal_foreground(number, tries=max(tries - 1, 0)))
+            return
+        channel.signal_foreground(number, spares_shell=not channel.is_shell_in_foreground())
+
+    def terminal(self) -> TerminalState | None:
+        """Who is at the terminal; None while no command has begun, or what was typed before is still on its way."""
+        channel = self._channel
+        if channel is None or self._done is None or self._held_keys or self._unsent_keys:
+            return None
+        return channel.terminal() if channel.is_inside_command() else None
+
+    async def have_terminal(self) -> None:
+        """A shell of this machine has one from the start."""
+
+    async def look(self) -> TerminalState | None:
+        """``terminal``."""
+        return self.terminal()
+
+    async def type(self, data: bytes, judged: TerminalState | None) -> Typed:
+        """Type ``data`` if the terminal still stands as ``judged`` (None: however it does); in the same moment."""
+        now = self.terminal()
+        if judged is not None and (now is None or now.identity != judged.identity):
+            return Typed(is_typed=False, state=now)
+        self.send(data)
+        return Typed(is_typed=True, state=now)
 
     def resize(self, cols: int, rows: int) -> None:
         """Set the terminal's size, also for a shell that replaces this one."""
-        self._plan = ShellPlan(env=self._plan.env, cwd=self._plan.cwd, cols=cols, rows=rows)
+        self._plan = replace(self._plan, cols=cols, rows=rows)
         if self._channel is not None:
             self._channel.resize(cols, rows)
+
+    def adopt(self, *, env: Mapping[str, str], cwd: str) -> None:
+        """Give a shell that replaces this one these variables besides, and this folder."""
+        self._plan = replace(self._plan, env={**self._plan.env, **env}, cwd=cwd)
 
     async def close(self) -> None:
         """End the shell and everything that was started in it; a running command is lost."""
@@ -277,6 +465,9 @@ class Driver:
 
     def _attach(self, channel: Channel) -> None:
         self._channel = channel
+        self._gated = channel if isinstance(channel, GatedChannel) else None  # asking a protocol is slow
+        for callback in self._on_channel:  # before it is given anything to do
+            callback(channel)
         fds = channel.fds
         self._outlet.fds = {"stdout": fds[Role.STDOUT], "stderr": fds[Role.STDERR]}
         self._loop.add_reader(fds[Role.STATUS], self._read_status)
@@ -284,6 +475,8 @@ class Driver:
         self._watch(self._outlet)
         self._receive(ev.Opened(env_names=frozenset(self._plan.env)))
         channel.listen(self._on_report)
+        if self._on_gate is not None and self.gate is not None:
+            self.gate.listen_to_gate(self._on_gate)
 
     def _watch(self, outlet: _Outlet) -> None:
         for stream, fd in outlet.fds.items():
@@ -300,6 +493,10 @@ class Driver:
             self._receive(ev.ShellExited(code=report.code))
         else:
             self._receive(ev.ChannelLost())
+
+    def _read_status_if_any(self) -> None:
+        if self._channel is not None:
+            self._read_status()
 
     def _read_status(self) -> None:
         fd = self._must().fds[Role.STATUS]
@@ -325,6 +522,8 @@ class Driver:
         except OSError:
             data = b""
         if data:
+            if self._sites and outlet is self._outlet:  # what a job wrote before the command that waited for it
+                self._drain_sites()
             outlet.sink(stream, data)
             return
         self._loop.remove_reader(fd)
@@ -332,6 +531,10 @@ class Driver:
             os.close(outlet.fds.pop(stream))
             if not outlet.fds:
                 self._old_outlets.discard(outlet)
+
+    def _drain_sites(self) -> None:
+        for site in self._sites:
+            self._drain(site)
 
     def _drain(self, outlet: _Outlet) -> None:
         for stream, fd in outlet.fds.items():
@@ -401,11 +604,22 @@ class Driver:
         self._receive(ev.TimerFired())
 
     def _mark_ready(self, _action: act.MarkReady) -> None:
+        self._spelled_cwd = ""
         folder = self._must().cwd()
         if folder is not None:
             self._machine.cwd = folder
         if not self._ready.done():
             self._ready.set_result(None)
+
+    def _give_up(self, action: act.GiveUp) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(
+                TransportUnavailable(
+                    f"The shell did not start: {action.reason}.",
+                    hint="Try `bash --norc --noprofile -i` in the same folder and environment;"
+                    " `ulimit -a` shows what it may use.",
+                )
+            )
 
     def _probe(self, _action: act.Probe) -> None:
         channel = self._must()
@@ -418,26 +632,32 @@ class Driver:
 
     def _finish(self, action: act.Finish) -> None:
         completion = action.completion
+        self._drain_sites()
         self._drain(self._outlet)
+        self._sites.clear()
+        self._background.finished()
         channel = self._channel
         if channel is not None and not completion.is_lost:
             folder = channel.cwd()
             children = channel.children()
             new = children - self._left
             self._left = children
+            self._spelled_cwd = completion.cwd
             if folder is not None:
                 self._machine.cwd = folder
             if self._are_paths_given:
                 self._are_paths_given = False
                 channel.drop_paths()
             if new:
+                self._background.left(new, channel.pid)
                 self._renew(channel)
             if new or folder is not None:
                 completion = _with(completion, folder, new)
-        if not self._ready.done():
-            self._ready.set_exception(TransportLost("The shell did not start."))
         if self._done is not None and not self._done.done():
             self._done.set_result(completion)
+            if self._follower is not None:
+                then, self._follower = self._follower, None
+                self._followed(then, completion)
 
     def _renew(self, channel: Channel) -> None:
         fresh = channel.renew_outputs()
@@ -458,7 +678,7 @@ class Driver:
         await self._release()
         plan = self._plan
         if cwd is not None:
-            plan = ShellPlan(env=plan.env, cwd=cwd, cols=plan.cols, rows=plan.rows)
+            plan = replace(plan, cwd=cwd)  # and the same fence
         try:
             try:
                 channel = await self._transport.open(plan)
@@ -473,6 +693,9 @@ class Driver:
 
     async def _release(self) -> None:
         """Let go of the channel; what its pipes still hold goes to the sinks first."""
+        self._sites.clear()
+        self._inside_pids.clear()
+        self._background.shell_gone()
         self._arm(act.ArmTimer(seconds=None))
         channel, self._channel = self._channel, None
         if channel is None:

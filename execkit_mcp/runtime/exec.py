@@ -1,14 +1,16 @@
 """One command in one session: its output as it grows, and how it ended."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 
-from execkit_mcp.model import Decision, ExecResult, Fence, Status, StreamCount
+from execkit_mcp.model import AuditMark, Decision, ExecResult, Fence, JobNote, Refusal, Status, StreamCount
 from execkit_mcp.output.budget import view
 from execkit_mcp.output.chain import OutputChain
 from execkit_mcp.output.exits import explain_exit
+from execkit_mcp.policy.typed import Line
 from execkit_mcp.protocol.completion import Completion
+from execkit_mcp.runtime.tty import TtyView
 
 _ALWAYS = ("stdout", "stderr")
 
@@ -38,13 +40,23 @@ class Exec:
         is_tty: whether it runs on the terminal.
         completion: how it ended; None while it runs.
         version: grows with each piece of output and at the end.
+        view: the terminal, for a ``tty`` command.
+        reply: types what the terminal answers to the program's questions.
+        typed: what was typed into it and is not decided yet.
         key: the idempotency key that it was asked for with, and the call.
         chains: cleaned, redacted output by stream; for a ``tty`` command ``stdout`` is the terminal.
+        jobs: background jobs that it has started.
+        pid: the process, if it is a background job itself.
+        is_shared: whether another exec has the same output.
+        audit: its newest entry in the audit log.
+        started_seq: the entry that says that it starts.
+        on_feed: told of each piece of output as it came, for the recording.
     """
 
     __slots__ = (
-        "_activity", "_done", "canonical", "chains", "completion", "decision", "exec_id", "is_tty", "key", "owner",
-        "session", "started_s", "version",
+        "_activity", "_done", "audit", "canonical", "chains", "completion", "decision", "exec_id", "held", "is_outside",
+        "is_shared", "is_tty", "jobs", "key", "notes", "on_feed", "owner", "pid", "refused", "reply", "session",
+        "started_s", "started_seq", "typed", "version", "view",
     )  # fmt: skip
 
     def __init__(
@@ -54,20 +66,33 @@ class Exec:
         session: str,
         owner: str,
         decision: Decision,
-        is_tty: bool,
         make_chain: Callable[[str], OutputChain],
         started_s: float,
+        view: TtyView | None = None,
     ) -> None:
         self.exec_id = exec_id
         self.session = session
         self.owner = owner
         self.decision = decision
         self.canonical = decision.canonical or ""
-        self.is_tty = is_tty
+        self.is_tty = view is not None
+        self.view = view
+        self.reply: Callable[[bytes], None] | None = None
         self.chains = _Chains(make_chain)
         self.started_s = started_s
         self.key: tuple[str, tuple[object, ...]] | None = None
         self.completion: Completion | None = None
+        self.jobs: list[Exec] = []
+        self.refused: list[Refusal] = []
+        self.held: dict[str, Decision] = {}
+        self.is_outside = False
+        self.notes: list[str] = []
+        self.pid: int | None = None
+        self.typed = Line()
+        self.is_shared = False
+        self.audit: AuditMark | None = None
+        self.started_seq = 0
+        self.on_feed: Callable[[Exec, str, bytes], None] | None = None
         self._done = asyncio.Event()
         self.version = 0
         self._activity = asyncio.Event()
@@ -98,15 +123,33 @@ class Exec:
         """Take bytes of ``stdout``, ``stderr`` or ``tty`` as they come; also from background jobs, later on."""
         name = "screen" if stream == "tty" else stream
         self.chains["stdout" if self.is_tty and name == "screen" else name].push(data)
+        if self.view is not None and stream == "tty":
+            answers = self.view.push(data)
+            if answers and self.reply is not None and self.is_running:
+                self.reply(answers)
+        if self.on_feed is not None:
+            self.on_feed(self, stream, data)
         self._tick()
 
-    def finish(self, completion: Completion) -> None:
-        """Record how it ended; wakes everyone who waits."""
-        for chain in self.chains.values():
-            chain.settle()
+    def finish(self, completion: Completion, *, settles: bool = True) -> None:
+        """Record how it ended; wakes everyone who waits. ``settles``: nobody else writes to its output."""
+        if settles:
+            self.settle()
+        if self.view is not None:
+            self.view.finish()
         self.completion = completion
         self._done.set()
         self._tick()
+
+    def settle(self) -> None:
+        """Decide everything that is held of its output."""
+        for chain in self.chains.values():
+            chain.settle()
+
+    def share(self, other: "Exec") -> None:
+        """Have the same output as ``other``."""
+        self.chains = other.chains
+        self.is_shared = other.is_shared = True
 
     async def wait(self, timeout_s: float | None) -> bool:
         """Wait until it ends or ``timeout_s`` seconds pass; True if it has ended."""
@@ -176,7 +219,15 @@ class Exec:
         return total
 
     def result(
-        self, *, max_output: int, now_s: float, cwd: str, fence: Fence, warnings: tuple[str, ...] = ()
+        self,
+        *,
+        max_output: int,
+        now_s: float,
+        cwd: str,
+        fence: Fence,
+        warnings: tuple[str, ...] = (),
+        jobs: tuple[JobNote, ...] = (),
+        env_delta: Mapping[str, object] | None = None,
     ) -> ExecResult:
         """The ExecResult as it stands now."""
         end = self.completion
@@ -187,7 +238,7 @@ class Exec:
             texts[name] = text
             if count is not None:
                 truncated[name] = count
-        notes = list(warnings)
+        notes = [*warnings, *map(str, self.refused), *self.notes]
         if end is not None:
             notes.extend(end.warnings)
             if self.status is Status.COMPLETED and end.stopped_job is None:
@@ -230,4 +281,10 @@ class Exec:
             fence=fence,
             warnings=tuple(notes),
             pipe_status=end.pipe_status if end is not None and len(end.pipe_status) > 1 else (),
+            jobs=jobs,
+            env_delta=env_delta,
+            limit=end.limit if end is not None else "",
+            audit=self.audit,
+            refused=tuple(self.refused),
+            approval_id=next(iter(self.held), None),
         )

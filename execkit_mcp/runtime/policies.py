@@ -4,7 +4,7 @@ Joins ``config/`` (files and YAML) with ``policy/`` (which does no input or outp
 ``execkit-mcp policy check`` starts fast.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from execkit_mcp.config.locations import shipped_policies_dir
@@ -17,7 +17,7 @@ from execkit_mcp.policy import CompiledPolicy, Context, ExampleFailure, compile_
 from execkit_mcp.policy.document import PolicyDocument
 from execkit_mcp.policy.groups import INCLUDES
 from execkit_mcp.policy.groups import PREFIX as BUILTIN
-from execkit_mcp.policy.load import SourceFile, load
+from execkit_mcp.policy.load import Read, SourceFile, load
 
 _EXAMPLE_HOME = "/home/user"
 _EXAMPLE_WORKSPACE = "/home/user/work"
@@ -39,19 +39,22 @@ def load_document(name_or_path: str) -> PolicyDocument:
     return load(name_or_path, read_source)
 
 
-def load_policy(name_or_path: str, *, workspace: str | None = None) -> CompiledPolicy:
+def load_policy(
+    name_or_path: str, *, workspace: str | None = None, on_file: Callable[[str], object] | None = None
+) -> CompiledPolicy:
     """A policy that is fit to judge: loaded, compiled, and its own tests hold.
 
     Args:
         name_or_path: a shipped name, or a file (holds a slash or ends in ``.yaml``).
         workspace: absolute folder in which the tests run; unless given one that no machine has, so that
             whether a policy loads does not depend on where the server was started.
+        on_file: told the path of each file that is read, so that a caller can see when one changes.
 
     Raises:
         ConfigNotFound, ConfigPermissions, PolicyInvalid: as ``load_document``.
         PolicyExampleFailed: a line for each test that does not hold.
     """
-    policy = compile_policy(load_document(name_or_path))
+    policy = compile_policy(load_document(name_or_path) if on_file is None else load(name_or_path, _telling(on_file)))
     failures = run_tests(policy, workspace=workspace)
     if failures:
         raise PolicyExampleFailed(
@@ -59,7 +62,21 @@ def load_policy(name_or_path: str, *, workspace: str | None = None) -> CompiledP
             hint="Correct the rules or the tests; a policy whose own tests fail is refused.",
             details={"failures": [each.message for each in failures]},
         )
+    if policy.document.redact.detectors:
+        from execkit_mcp.detectors import create_detectors  # noqa: PLC0415 - only where a policy names some
+
+        create_detectors(policy.document.redact.detectors)  # an unknown one refuses here, not at the first session
     return policy
+
+
+def _telling(on_file: Callable[[str], object]) -> Read:
+    def read(name: str, *, included_from: str | None) -> SourceFile:
+        source = read_source(name, included_from=included_from)
+        if source.identity.startswith("/"):
+            on_file(source.identity)
+        return source
+
+    return read
 
 
 def run_tests(policy: CompiledPolicy, *, workspace: str | None = None) -> tuple[ExampleFailure, ...]:
@@ -83,7 +100,7 @@ def read_source(name: str, *, included_from: str | None) -> SourceFile:
     known = shipped_names()
     if name not in known:
         raise ConfigNotFound(
-            f'There is no shipped policy "{name}"{closest(name, known)}',
+            f'There is no shipped policy "{name}"{closest(name, known) or "."}',
             hint=f"Shipped: {', '.join(known)}. A file is named with a slash or its ending: ./{name}.yaml.",
         )
     return _read_file(path, may_be_shared=True)

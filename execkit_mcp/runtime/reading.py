@@ -1,17 +1,22 @@
-"""Reading an exec's output after the fact, and typing into one that runs."""
+"""Reading an exec's output, while it runs and after the fact."""
 
 import asyncio
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from execkit_mcp.errors import Blocked, CommandInvalid
+from execkit_mcp.errors import CommandInvalid
+from execkit_mcp.model import Status
 from execkit_mcp.output.pattern import LinePattern
+from execkit_mcp.output.retained import RetainedText
+from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.runtime.exec import Exec
-from execkit_mcp.runtime.session import Session
 
 Stream = Literal["stdout", "stderr", "screen"]
 MAX_MATCHED_CHARS: Final = 200_000
+_SCREEN_BYTES: Final = 4 << 20
+_SCREEN_PACE_S: Final = 0.05
 
 
 class ReadRequest(Struct, frozen=True, kw_only=True):
@@ -24,20 +29,8 @@ class ReadRequest(Struct, frozen=True, kw_only=True):
     grep: str | None = None
     wait_s: float = 0.0
     wait_for: str | None = None
+    settle_ms: int | None = None
     max_output: int = 20_000
-
-
-class SendRequest(Struct, frozen=True, kw_only=True):
-    """One call of ``shell_send``."""
-
-    exec_id: str
-    text: str | None = None
-    key: str | None = None
-    key_bytes: bytes = b""
-    wait_s: float = 1.0
-    wait_for: str | None = None
-    cols: int | None = None
-    rows: int | None = None
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -55,6 +48,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     total_lines: int
     eof: bool
     matches: int | None = None
+    cursor: tuple[int, int] | None = None
     redactions: tuple[tuple[str, int], ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -75,6 +69,8 @@ class Reading(Struct, frozen=True, kw_only=True):
         }
         if self.matches is not None:
             out["matches"] = self.matches
+        if self.cursor is not None:
+            out["cursor"] = list(self.cursor)
         if self.redactions:
             out["redactions"] = dict(self.redactions)
         if self.warnings:
@@ -89,75 +85,136 @@ async def read(request: ReadRequest, exec_: Exec) -> Reading:
         PatternRefused: ``grep`` or ``wait_for`` is not a regular expression that RE2 takes.
         CommandInvalid: offset, tail and grep were combined.
     """
+    check(request)
+    await wait_for(
+        exec_,
+        request.stream,
+        request.wait_for,
+        wait_s=request.wait_s,
+        after=request.offset or 0,
+        settle_ms=request.settle_ms,
+    )
+    return piece_of(request, exec_)
+
+
+def check(request: ReadRequest) -> None:
+    """Refuse what cannot be read, before waiting for it; see ``read``."""
     chosen = [name for name in ("offset", "tail", "grep") if getattr(request, name) is not None]
     if len(chosen) > 1:
         raise CommandInvalid(f"{' and '.join(chosen)} exclude each other.", hint="Send one of them.")
     for pattern in (request.grep, request.wait_for):
         if pattern is not None:
             LinePattern(pattern)  # refuse it before waiting
-    await wait_for(exec_, request.stream, request.wait_for, wait_s=request.wait_s, after=request.offset or 0)
-    return _piece(request, exec_)
 
 
-async def send(request: SendRequest, exec_: Exec, session: Session) -> Reading:
-    """Type, wait, and read what came since.
+async def wait_for(
+    exec_: Exec, stream: Stream, pattern: str | None, *, wait_s: float, after: int, settle_ms: int | None = None
+) -> None:
+    """Wait until the exec ends, ``pattern`` matches beyond the byte offset ``after``, or ``wait_s`` seconds pass.
 
-    Raises:
-        CommandInvalid: neither or both of text and key, or an ended exec.
-        Blocked: the terminal does not echo, so it reads a password, which only an operator may type.
+    With ``settle_ms``: or until nothing has come for so many milliseconds.
     """
-    wants_size = request.cols is not None or request.rows is not None
-    if request.text is not None and request.key is not None:
-        raise CommandInvalid("text and key exclude each other.", hint="Send the text, then key enter.")
-    if request.text is None and request.key is None and not wants_size:
-        raise CommandInvalid("There is nothing to send.", hint="Send text or key.")
-    if request.wait_for is not None:
-        LinePattern(request.wait_for)
-    if not exec_.is_running:
-        raise _ended(exec_)
-    stream: Stream = "stdout" if exec_.is_tty else "screen"
-    exec_.flush()
-    before = exec_.chain(stream).retained.total_bytes
-    if wants_size:
-        session.resize(request.cols, request.rows)
-    if request.text is not None and session.is_reading_password():
-        raise Blocked(
-            "The terminal shows nothing of what is typed, so it reads a password; only a person may type one.",
-            hint="Interrupt it with key ctrl-c and use a way that needs no password.",
-        )
-    data = request.key_bytes if request.text is None else request.text.encode("utf-8")
-    if data and not session.send(exec_, data):
-        raise _ended(exec_)
-    await wait_for(exec_, stream, request.wait_for, wait_s=request.wait_s, after=before)
-    return _piece(ReadRequest(exec_id=exec_.exec_id, stream=stream, offset=before), exec_)
-
-
-async def wait_for(exec_: Exec, stream: Stream, pattern: str | None, *, wait_s: float, after: int) -> None:
-    """Wait until the exec ends, ``pattern`` matches beyond the byte offset ``after``, or ``wait_s`` seconds pass."""
     if wait_s <= 0:
         return
-    if pattern is None:
+    if pattern is None and settle_ms is None:
         await exec_.wait(wait_s)
         return
-    wanted = LinePattern(pattern)
+    wanted = LinePattern(pattern) if pattern is not None else None
     try:
         async with asyncio.timeout(wait_s):
             while True:
                 version = exec_.version
-                if not exec_.is_running or wanted.is_in(_text_after(exec_, stream, after)):
+                if not exec_.is_running or (wanted is not None and wanted.is_in(_text_after(exec_, stream, after))):
                     return
-                await exec_.activity(version)
+                if not await _changes(exec_, version, settle_ms):
+                    return
+                if stream == "screen":  # reading it costs more than a stream
+                    await asyncio.sleep(_SCREEN_PACE_S)
     except TimeoutError:
         return
 
 
+async def _changes(exec_: Exec, version: int, settle_ms: int | None) -> bool:
+    """Wait for more output; False if it stayed quiet for ``settle_ms``."""
+    if settle_ms is None:
+        await exec_.activity(version)
+        return True
+    try:
+        async with asyncio.timeout(settle_ms / 1000):
+            await exec_.activity(version)
+    except TimeoutError:
+        return False
+    return True
+
+
+class Readable(Protocol):
+    """What ``piece`` must know of an exec."""
+
+    @property
+    def exec_id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def session(self) -> str:
+        """The session's name."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        ...
+
+    @property
+    def completion(self) -> Completion | None:
+        """How it ended."""
+        ...
+
+    def redactions(self) -> dict[str, int]:
+        """How many secrets of each kind were replaced."""
+        ...
+
+
+class _Shown(Struct, frozen=True, kw_only=True):
+    """A stream as shown: where that begins, a screen's cursor, what was redacted in it (None: see the exec)."""
+
+    text: RetainedText
+    begin: int = 0
+    cursor: tuple[int, int] | None = None
+    redactions: dict[str, int] | None = None
+
+
+def _shown(exec_: Exec, stream: Stream) -> _Shown:
+    """The screen of a terminal is the lines that have left it at the top, and then what a person sees."""
+    if stream != "screen" or exec_.view is None:
+        return _Shown(text=exec_.chain(stream).snapshot())
+    above, screen, counts = exec_.view.text()
+    text = RetainedText(limit_bytes=_SCREEN_BYTES)
+    text.append(above + screen)
+    return _Shown(text=text, begin=len(above.encode()), cursor=exec_.view.cursor, redactions=counts)
+
+
 def _text_after(exec_: Exec, stream: Stream, after: int) -> str:
-    return exec_.chain(stream).snapshot().read(after, MAX_MATCHED_CHARS).text
+    return _shown(exec_, stream).text.read(after, MAX_MATCHED_CHARS).text
 
 
-def _piece(request: ReadRequest, exec_: Exec) -> Reading:
-    shown = exec_.chain(request.stream).snapshot()
-    warnings: list[str] = []
+def piece_of(request: ReadRequest, exec_: Exec, notes: tuple[str, ...] = ()) -> Reading:
+    """The piece of the output that was asked for, with these warnings."""
+    shown = _shown(exec_, request.stream)
+    if request.stream == "screen" and exec_.view is not None and exec_.view.is_partial:
+        notes += ("output came faster than it could be drawn: the screen may be incomplete until it is redrawn",)
+    if request.offset is None and request.tail is None and request.grep is None:
+        request = replace(request, offset=shown.begin)
+    reading = piece(request, exec_, shown.text, notes)
+    exec_.rest()
+    if shown.redactions is None:
+        return reading
+    return replace(reading, cursor=shown.cursor, redactions=tuple(shown.redactions.items()))
+
+
+def piece(request: ReadRequest, exec_: Readable, shown: RetainedText, notes: tuple[str, ...] = ()) -> Reading:
+    """What the request asks for of ``shown``, a stream of ``exec_``."""
+    warnings: list[str] = list(notes)
     matches = None
     if request.grep is not None:
         found = shown.grep(request.grep, request.max_output)
@@ -170,9 +227,8 @@ def _piece(request: ReadRequest, exec_: Exec) -> Reading:
         text, offset, next_offset = piece.text, piece.offset, piece.next_offset
         if piece.skipped_bytes:
             warnings.append(f"{piece.skipped_bytes} bytes before offset {piece.offset} are no longer kept")
-    exec_.rest()
-    if trouble := exec_.chain(request.stream).retained.trouble:
-        warnings.append(f"only its ends are kept; counts are exact. {trouble}")
+    if shown.trouble:
+        warnings.append(f"only its ends are kept; counts are exact. {shown.trouble}")
     end = exec_.completion
     return Reading(
         exec_id=exec_.exec_id,
@@ -189,12 +245,4 @@ def _piece(request: ReadRequest, exec_: Exec) -> Reading:
         matches=matches,
         redactions=tuple(exec_.redactions().items()),
         warnings=tuple(warnings),
-    )
-
-
-def _ended(exec_: Exec) -> CommandInvalid:
-    return CommandInvalid(
-        f"Exec {exec_.exec_id!r} has ended; nothing was sent.",
-        hint="Read its output with shell_read, or start a command with tty=true.",
-        details={"status": exec_.status.value},
     )

@@ -1,13 +1,19 @@
 """What is asked of the runtime: one command, and who asks for it."""
 
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import Annotated
+
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import asdict, replace
 
 from execkit_mcp.errors import CommandInvalid, CommandTooLarge
 
 MAX_REQUEST_BYTES = 1_048_576
 DEFAULT_SESSION = "main"
 DEFAULT_TARGET = "local"
+_DAY_S = 86_400.0 * 366
+_Wait = Annotated[float, Meta(ge=0, le=_DAY_S)]
+_Timeout = Annotated[float, Meta(gt=0, le=_DAY_S)]
+_Chars = Annotated[int, Meta(ge=0)]
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -24,21 +30,32 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         reason: the agent's words to the person who may have to approve.
         approval_id: an approval obtained earlier for this very command.
         idempotency_key: a second call with the same key gets the first call's exec instead of running again.
+        durable: it goes on when session and server end; it runs in a shell of its own, in the session's folder.
+        env_delta: say what the command did to the exported variables.
     """
 
     command: str
     session: str | None = None
-    wait_s: float | None = 30.0
-    timeout_s: float | None = None
+    wait_s: _Wait | None = 30.0
+    timeout_s: _Timeout | None = None
     stdin: str | None = None
     tty: bool = False
-    max_output: int = 20_000
+    max_output: _Chars = 20_000
     reason: str = ""
     approval_id: str | None = None
     idempotency_key: str | None = None
+    env_delta: bool = False
+    durable: bool = False
 
     def checked(self) -> "RunRequest":
-        """This request, or the error that says what is wrong with its size or characters."""
+        """This request, or the error that says what is wrong with its values, sizes or characters."""
+        try:
+            convert(asdict(self), RunRequest)  # the SDK's caller may give anything
+        except ValidationError as error:
+            told, _, name = str(error).partition(" - at `$.")
+            raise CommandInvalid(
+                f"{name.rstrip('`')}: {told[:1].lower()}{told[1:]}.", hint="Pass a value of that kind."
+            ) from error
         for name, text in (("command", self.command), ("stdin", self.stdin or "")):
             try:
                 size = len(text.encode("utf-8"))
@@ -58,6 +75,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             raise CommandInvalid(
                 "stdin and tty exclude each other: on a terminal, input is what shell_send types.",
                 hint="Leave out one of them.",
+            )
+        if self.durable and (self.tty or self.stdin is not None or self.idempotency_key is not None):
+            raise CommandInvalid(
+                "durable excludes tty, stdin and idempotency_key.",
+                hint="A durable job reads nothing; give it a file, and find it again with shell_info.",
             )
         return self
 

@@ -1,7 +1,7 @@
 """``Policy``: what a user of the SDK hands over instead of a file name."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -65,6 +65,12 @@ class Policy:
         Raises:
             PolicyInvalid: an element is not one of the format.
         """
+        lists = {"allow": allow, "ask": ask, "deny": deny, "include": include}
+        for name, value in {**lists, **{f"paths.{key}": value for key, value in (paths or {}).items()}}.items():
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                raise PolicyInvalid(
+                    f"Policy.default_deny: {name} is {value!r}; it must be a list.", hint=f"Write [{value!r}]."
+                )
         rules = [
             {"id": verdict, verdict: list(elements)}
             for verdict, elements in (("allow", allow), ("ask", ask), ("deny", deny))

@@ -1,10 +1,15 @@
 """The open sessions, by owner and name."""
 
+from collections import OrderedDict
 from collections.abc import Iterable
+from typing import Final
 
 from execkit_mcp.errors import CommandInvalid, SessionLimit, SessionNotFound
+from execkit_mcp.runtime.limits import Overrun
 from execkit_mcp.runtime.request import DEFAULT_SESSION
 from execkit_mcp.runtime.session import Session
+
+_REMEMBERED: Final = 1000
 
 
 class Sessions:
@@ -13,6 +18,7 @@ class Sessions:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._sessions: dict[tuple[str, str], Session] = {}
+        self._why: OrderedDict[tuple[str, str], Overrun] = OrderedDict()
 
     def all(self) -> tuple[Session, ...]:
         """Every session."""
@@ -36,7 +42,23 @@ class Sessions:
     def unknown(self, name: str, owner: str) -> SessionNotFound:
         """The error that says which sessions there are instead."""
         names = ", ".join(sorted(session.name for session in self.of(owner))) or "none"
-        return SessionNotFound(f"No session {name!r} is open.", hint=f"Open ones: {names}. shell_open opens another.")
+        why = self._why.get((owner, name))
+        cause = f": it was closed because {why.reason} ({why.limit})" if why is not None else ""
+        return SessionNotFound(
+            f"No session {name!r} is open{cause}.",
+            hint=f"Open ones: {names}. shell_open opens another.",
+            details={} if why is None else {"limit": why.limit, "reason": why.reason},
+        )
+
+    def closed_for(self, why: Overrun) -> None:
+        """Remember why a session was closed, for whoever asks for it next."""
+        self._why[why.key] = why
+        while len(self._why) > _REMEMBERED:
+            self._why.popitem(last=False)
+
+    def take_reason(self, name: str, owner: str) -> Overrun | None:
+        """Why a session of that name was closed, told once: now there is another of that name."""
+        return self._why.pop((owner, name), None)
 
     def free_name(self, owner: str) -> str:
         """A name that ``owner`` does not use yet."""

@@ -1,7 +1,9 @@
-"""The real clock and the real source of chance."""
+"""The real clock, the real source of chance, and how a process is told from a later one of the same number."""
 
+import os
 import secrets
 import time
+from pathlib import Path
 
 
 class SystemClock:
@@ -26,3 +28,24 @@ class SystemEntropy:
     def token_bytes(self, size: int) -> bytes:
         """``size`` random bytes."""
         return secrets.token_bytes(size)
+
+
+def process_key() -> str:
+    """This process, by number and start (proc(5)), so that a number that is used again is not taken for it."""
+    return f"{os.getpid()}-{_started(os.getpid())}"
+
+
+def is_process_alive(key: str) -> bool:
+    """Whether the process of that key still runs; True where /proc does not tell."""
+    pid, _, started = key.partition("-")
+    if not pid.isdecimal() or not started or not Path("/proc/self/stat").exists():
+        return True
+    return _started(int(pid)) == started
+
+
+def _started(pid: int) -> str:
+    try:
+        # The name, in brackets, may hold anything: what follows its last bracket is "state ppid …" (proc(5)).
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

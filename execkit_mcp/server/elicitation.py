@@ -15,13 +15,47 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
+from msgspec import Struct
 from pydantic import ValidationError
+
+from execkit_mcp.approvals import Scope
 
 MODERN: Final = "2026-07-28"
 FIELD: Final = "decision"
 KEY: Final = "approve"
 
-Answer = Literal["approve", "deny", "nobody"]
+HOUR_S: Final = 3600.0
+SAYS: Final[dict[str, str]] = {
+    "deny": "deny",
+    "allow once": "approve",
+    "allow for this session": "approve",
+    "allow for one hour": "approve",
+}
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What came back from the dialogue.
+
+    Attributes:
+        verdict: a yes, a no, or nobody was there.
+        said: the choice, as it stood in the dialogue.
+        reason: the person's words.
+        edited: the command as the person changed it; empty if it was not.
+    """
+
+    verdict: Literal["approve", "deny", "nobody"]
+    said: str = ""
+    reason: str = ""
+    edited: str = ""
+
+    def scope(self, now_s: float) -> Scope:
+        """How far the yes reaches."""
+        if self.said == "allow for this session":
+            return Scope.session()
+        return Scope.until(now_s + HOUR_S) if self.said == "allow for one hour" else Scope.once()
+
+
+NOBODY: Final = Answer(verdict="nobody")
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -29,9 +63,15 @@ SCHEMA: Final[dict[str, Any]] = {
         FIELD: {
             "type": "string",
             "title": "Run it?",
-            "description": "Allow this command once, or deny it.",
-            "enum": ["deny", "allow once"],
-        }
+            "description": "Deny this command, or allow the very same one: once, for this session, for an hour.",
+            "enum": list(SAYS),
+        },
+        "reason": {"type": "string", "title": "Reason", "description": "Optional; the agent reads it."},
+        "edited": {
+            "type": "string",
+            "title": "Run this instead",
+            "description": "Optional; a changed command is judged again and runs once.",
+        },
     },
     "required": [FIELD],
 }
@@ -68,13 +108,21 @@ def answered(params: types.CallToolRequestParams) -> tuple[str, Answer] | None:
 def answer_of(result: object) -> Answer:
     """What an elicitation result means: anything but a clear yes or a clear no is nobody."""
     if not isinstance(result, types.ElicitResult):
-        return "nobody"
+        return NOBODY
     if result.action == "decline":
-        return "deny"
-    said = (result.content or {}).get(FIELD) if result.action == "accept" else None
-    if said == "allow once":
-        return "approve"
-    return "deny" if said == "deny" else "nobody"
+        return Answer(verdict="deny")
+    content = (result.content or {}) if result.action == "accept" else {}
+    said = content.get(FIELD)
+    verdict = SAYS.get(said) if isinstance(said, str) else None
+    if verdict is None:
+        return NOBODY
+    reason, edited = content.get("reason"), content.get("edited")
+    return Answer(
+        verdict="deny" if verdict == "deny" else "approve",
+        said=str(said),
+        reason=reason if isinstance(reason, str) else "",
+        edited=edited if isinstance(edited, str) and edited.strip() else "",
+    )
 
 
 async def ask(context: ServerRequestContext[Any], message: str) -> Answer:
@@ -82,5 +130,5 @@ async def ask(context: ServerRequestContext[Any], message: str) -> Answer:
     try:
         result = await context.session.elicit_form(message, SCHEMA, related_request_id=context.request_id)
     except (MCPError, ValidationError):  # refused, or an answer that is none
-        return "nobody"
+        return NOBODY
     return answer_of(result)

@@ -1,17 +1,20 @@
 """Our exceptions as MCP tool results: ``isError``, the five fields, and one line of text."""
 
+from collections.abc import Callable
+
 import mcp_types as types
 from pydantic import ValidationError
 
 from execkit_mcp.errors import CommandInvalid, ExecKitError, InternalError
+from execkit_mcp.redaction.tree import redact_tree
 from execkit_mcp.server.render import text_of_error
 
 
-def error_result(error: ExecKitError) -> types.CallToolResult:
-    """The tool result that carries ``error``."""
+def error_result(error: ExecKitError, redact: Callable[[str], str]) -> types.CallToolResult:
+    """The tool result that carries ``error``, without the secrets that its texts quote."""
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text_of_error(error))],
-        structured_content={"error": error.to_json()},
+        content=[types.TextContent(type="text", text=redact(text_of_error(error)))],
+        structured_content={"error": redact_tree(error.to_json(), redact)},
         is_error=True,
     )
 

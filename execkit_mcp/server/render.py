@@ -3,8 +3,18 @@
 Some clients show their model only this text, so it says everything that the structured result says.
 """
 
+import json
+
 from execkit_mcp.errors import ExecKitError
-from execkit_mcp.model import ExecResult, Status
+from execkit_mcp.model import ExecResult, JobNote, Status
+
+_HEAD_CHARS = 12  # what `audit verify --head` needs at least
+
+
+def _entry(result: ExecResult) -> list[str]:
+    """The audit entry, as ``audit verify --head`` takes it."""
+    mark = result.audit
+    return [] if mark is None else [f"audit {mark.seq}:{mark.head[:_HEAD_CHARS]}"]
 
 
 def _counts(result: ExecResult) -> list[str]:
@@ -26,6 +36,11 @@ def _ending(result: ExecResult) -> str:
     return how
 
 
+def _job(job: JobNote) -> str:
+    how = job.status.value if job.exit_code is None else f"{job.status.value}, exit {job.exit_code}"
+    return f"background job exec {job.exec_id} · pid {job.pid} · {how} · {job.command}"
+
+
 def text_of_result(result: ExecResult) -> str:
     """An ExecResult as text."""
     if result.status in {Status.DENIED, Status.APPROVAL_PENDING} and result.decision is not None:
@@ -37,6 +52,7 @@ def text_of_result(result: ExecResult) -> str:
         if result.approval_id:
             lines.append(f"approval_id: {result.approval_id}")
         lines.extend(result.warnings)
+        lines.extend(f"[{entry}]" for entry in _entry(result))
         return "\n".join(lines)
     blocks = [result.stdout.rstrip("\n")] if result.stdout else []
     if result.stderr:
@@ -49,9 +65,13 @@ def text_of_result(result: ExecResult) -> str:
     if result.redactions:
         facts.append("redacted " + ", ".join(f"{count} {kind}" for kind, count in result.redactions.items()))
     if result.fence is not None:
-        facts.append(f"fence {result.fence.level}")
+        gate = " + exec gate" if result.fence.exec_gate else ""
+        facts.append(f"fence {result.fence.level}{gate}, network {result.fence.network}")
+    facts.extend(_entry(result))
     blocks.append("[" + " · ".join(facts) + "]")
-    blocks.extend(f"[{line}]" for line in (*_counts(result), *result.warnings))
+    if result.env_delta is not None:
+        blocks.append("[environment: " + json.dumps(result.env_delta, ensure_ascii=False) + "]")
+    blocks.extend(f"[{line}]" for line in (*_counts(result), *map(_job, result.jobs), *result.warnings))
     return "\n".join(blocks)
 
 

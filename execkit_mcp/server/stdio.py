@@ -1,64 +1,24 @@
-"""MCP over standard input and output, without threads: lines in, lines out, nothing else on standard output.
+"""MCP over standard input and output: the SDK's server between the client's lines and ours.
 
-The SDK's own loop reads on a worker thread, which cannot be interrupted; this one ends at once on end of input or when
-its task is cancelled (SIGTERM). Descriptor 1 is pointed at standard error while it serves, so that a stray ``print``
-never lands between two protocol lines. A line that is no message is answered with an error, with the id that it names
-if there is one: its sender may be waiting. A client that does not read its answers holds up answers only, never
-timeouts or the end.
+A line that is no message is answered with an error, with the id that it names if there is one: its sender may be
+waiting. An opening request that was greeted already is handed to the SDK like any other; its answer is dropped.
 """
 
 import asyncio
-import fcntl
 import json
-import os
-import select
-import stat
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final, Self
 
 import anyio
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from msgspec import Struct
 
-MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+from execkit_mcp.server.greeting import Greeting
+from execkit_mcp.server.lines import MAX_LINE_BYTES, Answers, Lines
 
-Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-Outgoing = MemoryObjectSendStream[SessionMessage]
-
-
-async def _lines(descriptor: int) -> asyncio.StreamReader:
-    """A reader of ``descriptor``: a pipe, socket or terminal through the loop, what cannot be waited for at once."""
-    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    file = os.fdopen(descriptor, "rb", buffering=0)
-    try:
-        with select.epoll() as poll:
-            poll.register(descriptor)
-    except PermissionError:  # epoll_ctl(2): a regular file, /dev/null: all of it is there
-        with file:
-            reader.feed_data(file.read())
-        reader.feed_eof()
-    else:
-        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
-    return reader
-
-
-async def _line(reader: asyncio.StreamReader) -> bytes | None:
-    """The next line, empty at the end of input; None for one that is over the limit, which is dropped whole."""
-    is_whole = True
-    while True:
-        try:
-            line = await reader.readuntil(b"\n")
-        except asyncio.IncompleteReadError as error:
-            line = error.partial
-        except asyncio.LimitOverrunError as error:
-            await reader.readexactly(error.consumed)
-            is_whole = False
-            continue
-        return line if is_whole else None
+_BURST: Final = 16
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
@@ -104,77 +64,81 @@ def encoded(message: types.JSONRPCMessage) -> bytes:
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def _output() -> int:
-    """Our own descriptor of the client's end, which never blocks, also if others hold it open."""
-    try:
-        if stat.S_ISFIFO(os.fstat(1).st_mode):  # an open file of its own: flags are not shared with anybody
-            return os.open("/proc/self/fd/1", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        pass
-    copy = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.set_blocking(copy, False)
-    return copy
+class _Stream:
+    """What the SDK expects of either stream; nothing is held."""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
-async def _write(descriptor: int, data: bytes) -> None:
-    """Write all of ``data``, waiting for a slow client without holding up the loop."""
-    view = memoryview(data)
-    loop = asyncio.get_running_loop()
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BlockingIOError:
-            has_room = asyncio.Event()
-            loop.add_writer(descriptor, has_room.set)
+class _Incoming(_Stream):
+    """The client's messages, straight from its lines: the SDK reads from this as from a stream of its own."""
+
+    def __init__(self, lines: Lines, answers: "_Outgoing") -> None:
+        self._lines = lines
+        self._answers = answers
+        self._burst = 0
+
+    async def receive(self) -> SessionMessage:
+        """The next message; EndOfStream at the end of input."""
+        self._burst += 1
+        if self._burst % _BURST == 0:  # a client that writes without end gives the others their turn
+            await asyncio.sleep(0)
+        while True:
+            line = await self._lines.next()
+            if line is not None and not line:
+                raise anyio.EndOfStream
+            if line is not None and not line.strip():
+                continue
             try:
-                await has_room.wait()
-            finally:
-                loop.remove_writer(descriptor)
+                return SessionMessage(types.jsonrpc_message_adapter.validate_json(line or b"", by_name=False))
+            except ValueError:
+                refusal = refuse(line)
+                if refusal.is_for_us:
+                    return SessionMessage(refusal.error)
+                await self._answers.send(SessionMessage(refusal.error))
 
+    def __aiter__(self) -> Self:
+        return self
 
-@asynccontextmanager
-async def stdio_streams() -> AsyncIterator[tuple[Incoming, Outgoing]]:
-    """The stream pair that the SDK's server loop runs over."""
-    wire_in = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
-    wire_out = _output()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    reader = await _lines(wire_in)
-    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](16)
-
-    async def read() -> None:
-        async with to_server:
-            while True:
-                line = await _line(reader)
-                if line is not None and not line:
-                    return
-                if line is not None and not line.strip():
-                    continue
-                try:
-                    message = types.jsonrpc_message_adapter.validate_json(line or b"", by_name=False)
-                except ValueError:
-                    refusal = refuse(line)
-                    await (to_server if refusal.is_for_us else outgoing).send(SessionMessage(refusal.error))
-                    continue
-                await to_server.send(SessionMessage(message))
-
-    async def write() -> None:
-        async with from_server:
-            async for session_message in from_server:
-                try:
-                    await _write(wire_out, encoded(session_message.message))
-                except OSError:  # nobody can read our answers any more: that is the end as well
-                    tasks.cancel_scope.cancel()
-                    return
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read)
-        tasks.start_soon(write)
+    async def __anext__(self) -> SessionMessage:
         try:
-            yield incoming, outgoing
-        finally:
-            sys.stderr.flush()
-            tasks.cancel_scope.cancel()
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+
+class _Outgoing(_Stream):
+    """Our messages, but for the one answer that the client has."""
+
+    def __init__(self, answers: Answers, greeted: Greeting | None) -> None:
+        self._answers = answers
+        self._greeted = greeted
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write one message."""
+        message, greeted = item.message, self._greeted
+        if greeted is not None and _is_answer_to(greeted.id, message):
+            self._greeted = None
+            if not isinstance(message, types.JSONRPCResponse) or message.result != greeted.result:
+                sys.stderr.write(
+                    "execkit-mcp: the installed mcp package answers this opening otherwise; install version 2.3\n"
+                )
+            return
+        await self._answers.write(encoded(message))
+
+
+def _is_answer_to(id_: int | str, message: types.JSONRPCMessage) -> bool:
+    return isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == id_
+
+
+async def serve_lines(server: Server[Any], lines: Lines, answers: Answers, greeted: Greeting | None) -> None:
+    """Run ``server`` until the end of input; ``greeted`` is what the first line, still to be read, was answered."""
+    outgoing = _Outgoing(answers, greeted)
+    await server.run(_Incoming(lines, outgoing), outgoing, server.create_initialization_options())

@@ -4,14 +4,15 @@ Kept this small so that PostgreSQL can stand where SQLite stands now. SQL writte
 value and nothing that only one of the two understands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 __all__ = ["Database", "Row", "Transaction", "Value"]
 
 Value = str | int | float | None
 Row = tuple[Value, ...]
+T = TypeVar("T")
 
 
 class Transaction(Protocol):
@@ -31,6 +32,13 @@ class Database(Protocol):
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         """Every row that ``sql`` yields, outside any transaction."""
+        ...
+
+    def read(self, sql: str, make: Callable[[Row], T | None], values: Sequence[Value] = ()) -> list[T]:
+        """What ``make`` makes of each row as it comes, those apart of which it makes None: for thousands of rows.
+
+        ``make`` may not use the database.
+        """
         ...
 
     def transaction(self) -> AbstractContextManager[Transaction]:

@@ -1,6 +1,6 @@
 """Output that is too long for memory: this module keeps it in private files that do not outlive the server.
 
-    <state folder>/ledger/          0700
+    <state folder>/ledger/          0700   (``sandboxes`` for the layers of workspaces)
         .lock                       held while a folder is made or cleared away
         server-XXXXXXXX/            0700, one for each server that had long output
             .lock                   held for as long as the server lives
@@ -22,7 +22,7 @@ from pathlib import Path
 from execkit_mcp.errors import ConfigPermissions, StorageUnavailable
 from execkit_mcp.storage.folder import create_private_file, open_private_folder
 
-__all__ = ["WINDOW_BYTES", "SpillFile", "SpillFolder"]
+__all__ = ["WINDOW_BYTES", "SpillFile", "SpillFolder", "remove_tree"]
 
 WINDOW_BYTES = 1 << 17
 _PREFIX = "server-"
@@ -32,8 +32,8 @@ _LOCK = ".lock"
 class SpillFolder:
     """The files of one server; made when the first is needed. Nothing here raises but StorageUnavailable."""
 
-    def __init__(self, state_dir: str | Path) -> None:
-        self._root = Path(state_dir) / "ledger"
+    def __init__(self, state_dir: str | Path, name: str = "ledger") -> None:
+        self._root = Path(state_dir) / name
         self._folder: Path | None = None
         self._lock: int | None = None
         self._is_closed = False
@@ -49,7 +49,7 @@ class SpillFolder:
                 if lock is None:
                     continue
                 try:
-                    shutil.rmtree(folder, ignore_errors=True)
+                    remove_tree(folder)
                     removed += 1
                 finally:
                     os.close(lock)
@@ -77,7 +77,7 @@ class SpillFolder:
         """Remove everything."""
         self._is_closed = True
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_tree(self._folder)
             self._folder = None
         if self._lock is not None:
             os.close(self._lock)
@@ -215,3 +215,20 @@ def _unavailable(error: Exception) -> StorageUnavailable:
     return StorageUnavailable(
         f"Output cannot be kept on disk: {why}.", hint="See that the state folder is writable and its disk has room."
     )
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and everything in it, folders included that were closed to hinder it; nothing is raised."""
+    for _ in range(2):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        for path, _names, _files in os.walk(folder, followlinks=False):
+            with contextlib.suppress(OSError):
+                os.chmod(path, 0o700)  # noqa: PTH101 - of the folder that was just listed
+        for path, names, _files in os.walk(folder, followlinks=False):
+            for name in names:
+                inner = os.path.join(path, name)  # noqa: PTH118 - strings, many of them
+                with contextlib.suppress(OSError):
+                    if stat.S_ISDIR(os.lstat(inner).st_mode):
+                        os.chmod(inner, 0o700)  # noqa: PTH101 - no link: it was just looked at

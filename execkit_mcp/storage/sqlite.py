@@ -3,7 +3,9 @@
 Theory of operation. WAL lets readers and one writer work side by side; a writer waits up to
 ``BUSY_TIMEOUT_S`` for another. ``synchronous=FULL`` is a safety property, not a preference: with less, a
 power cut could bring back an approval that was used already. Every transaction takes the write lock at its
-start (``BEGIN IMMEDIATE``), so what it read still holds when it writes. A file that was deleted or replaced
+start (``BEGIN IMMEDIATE``), so what it read still holds when it writes. While the first opener turns WAL on, or
+the last one folds it up, SQLite answers "locked" without waiting (sqlite.org/wal.html, section 9); an opening is
+therefore begun again until ``BUSY_TIMEOUT_S`` is over. A file that was deleted or replaced
 under us is noticed before each transaction, because SQLite would go on writing to the nameless one while
 other processes see the new one.
 """
@@ -11,20 +13,24 @@ other processes see the new one.
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from execkit_mcp.errors import StorageUnavailable
 from execkit_mcp.storage.database import Row, Transaction, Value
 from execkit_mcp.storage.folder import check_private_file, create_private_file, open_private_folder
 from execkit_mcp.storage.schema import MIGRATIONS
 
+T = TypeVar("T")
+
 __all__ = ["BUSY_TIMEOUT_S", "FILE_NAME", "SqliteDatabase"]
 
 FILE_NAME = "execkit.db"
 BUSY_TIMEOUT_S = 5.0
+_OPENING_POLL_S = 0.01
 
 
 class SqliteDatabase:
@@ -52,6 +58,17 @@ class SqliteDatabase:
             beside = path.with_name(path.name + suffix)
             if os.path.lexists(beside):
                 check_private_file(beside)
+        give_up_at = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                return cls._opened(path)
+            except StorageUnavailable as error:
+                if not error.retryable or time.monotonic() > give_up_at:
+                    raise
+            time.sleep(_OPENING_POLL_S)
+
+    @classmethod
+    def _opened(cls, path: Path) -> Self:
         connection: sqlite3.Connection | None = None
         try:
             connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
@@ -76,6 +93,15 @@ class SqliteDatabase:
             self._refuse_closed()
             try:
                 return self._connection.execute(sql, values).fetchall()
+            except (sqlite3.Error, UnicodeError) as error:
+                raise _unavailable(self._path, error) from error
+
+    def read(self, sql: str, make: Callable[[Row], T | None], values: Sequence[Value] = ()) -> list[T]:
+        """What ``make`` makes of each row, those apart of which it makes None."""
+        with self._lock:
+            self._refuse_closed()
+            try:
+                return [made for row in self._connection.execute(sql, values) if (made := make(row)) is not None]
             except (sqlite3.Error, UnicodeError) as error:
                 raise _unavailable(self._path, error) from error
 

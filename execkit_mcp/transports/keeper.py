@@ -24,8 +24,13 @@ that is stopped (SIGSTOP) is continued by the guardian; each is continued when t
 that a stopped one cannot sleep through its duty. Only who kills both at one blow leaves something behind, and
 that falls to ``serve``, which is a subreaper too (``local.py``).
 
-This file is run by path with ``python -I -S``: it imports the standard library and ptyprocess only, which
-keeps the start at some 30 ms. ``local.py`` imports the names of its protocol from here.
+A shell with a fence goes inside in its own child, just before the exec (``execkit_mcp.fence.enter``); its exec gate is
+served here, in the one loop, because only an ancestor may stop a process before its first instruction everywhere. Such
+a shell is ``spawned`` when its exec has happened, so nothing here ever waits for it.
+
+This file is run by path with ``python -I -S``: it imports the standard library, ptyprocess and what a fence needs only,
+which keeps the start at some 30 ms. ``local.py`` imports the names of its protocol from here. Over 400 lines: the
+loop, the shells and what ends them are one life.
 """
 
 import array
@@ -38,12 +43,27 @@ import resource
 import select
 import signal
 import socket
+import struct
 import sys
 import termios
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["MAX_PACKET", "SHELL_FDS", "become_subreaper", "end_all_below", "end_trees", "main", "processes_below"]
+if TYPE_CHECKING:
+    from execkit_mcp.fence.exec_gate import ExecGate
+    from execkit_mcp.fence.second_stop import Board
+
+__all__ = [
+    "MAX_PACKET",
+    "SHELL_FDS",
+    "become_subreaper",
+    "end_all_below",
+    "end_trees",
+    "end_with_parent",
+    "main",
+    "processes_below",
+]
 
 SHELL_FDS = {"script": 0, "tty": 248, "stdin": 249, "status": 250, "stdout": 251, "stderr": 252}
 """The descriptors of a shell; its own 1 and 2 are ``/dev/null``."""
@@ -52,7 +72,26 @@ MAX_PACKET = 1 << 16
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _DEFAULT_SIGNALS = sorted(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
 _PASSES = 200
-_MAX_SHELL_FILES = 65_536
+_CLOSE_RANGE_CLOEXEC = 4
+_NEEDED_FILES = 512
+_LEAST_SHELL_FILES, _MAX_SHELL_FILES = 1024, 65_536
+_WALL = 0x40000000
+_LONG_MESSAGE = 40_000
+_LOOK_MS = 20
+_MAX_FDS = 32
+_SIGNAL_SET_BYTES = 128
+
+
+class _Pending:
+    """A fenced shell on its way: what came back from the child so far."""
+
+    def __init__(self, number: int, pid: int, master: int, link: socket.socket, plan: dict[str, Any]) -> None:
+        self.number = number
+        self.pid = pid
+        self.master = master
+        self.link = link
+        self.plan = plan
+        self.listeners: list[int] = []
 
 
 def processes_below(root: int) -> dict[int, str]:
@@ -101,6 +140,18 @@ def _signal(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
+def shell_files(soft: int, hard: int) -> int:
+    """How many descriptors a shell may have where a process may have ``soft``, and ask for ``hard``.
+
+    No endless number, as some programs try each of them, and enough for ``SHELL_FDS``.
+
+    >>> shell_files(256, 4096), shell_files(20_000, 20_000), shell_files(-1, -1), shell_files(64, 512)
+    (1024, 20000, 65536, 512)
+    """
+    most = _MAX_SHELL_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_SHELL_FILES)
+    return most if soft == resource.RLIM_INFINITY else min(max(soft, _LEAST_SHELL_FILES), most)
+
+
 class _Keeper:
     """The loop; single-threaded, so that PDEATHSIG means the process."""
 
@@ -108,22 +159,38 @@ class _Keeper:
         self._link = link
         self._folder = folder
         self._shells: set[int] = set()
+        self._pending: dict[int, _Pending] = {}
+        self._gates: dict[int, ExecGate] = {}
+        self._board: Board | None = None
+        self._looked_s = 0.0
+        self._gate_of: dict[int, ExecGate] = {}
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self._libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         self._poll = select.poll()
         self._poll.register(link, select.POLLIN)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._shell_files = (shell_files(soft, hard), hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # ours grow with the shells
         self._guardian = os.getppid()
         self._others: list[int] = []
         for pid in (server_pid, self._guardian):
             with contextlib.suppress(OSError):
                 self._others.append(os.pidfd_open(pid))
                 self._poll.register(self._others[-1], select.POLLIN)
-        wake_r, wake_w = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._wake = wake_r
-        self._poll.register(wake_r, select.POLLIN)
-        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        self._ended = self._signal_fd(signal.SIGCHLD)
+        self._poll.register(self._ended, select.POLLIN)
+
+    def _signal_fd(self, number: int) -> int:
+        """A descriptor that can be read when the signal has come: no handler runs, no call is interrupted."""
+        mask = ctypes.create_string_buffer(_SIGNAL_SET_BYTES)
+        struct.pack_into("Q", mask, 0, 1 << (number - 1))
+        fd: int = self._libc.signalfd(-1, mask, os.O_NONBLOCK | os.O_CLOEXEC)
+        if fd < 0:
+            raise OSError(ctypes.get_errno(), "signalfd")
+        return fd
 
     def serve(self) -> None:
         """Until the server is gone; then nothing that it started is left."""
@@ -136,41 +203,236 @@ class _Keeper:
                 _signal(self._guardian, signal.SIGCONT)
 
     def _turn(self) -> bool:
-        ready = dict(self._poll.poll(20 if self._has_orphans() else None))
-        if self._wake in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._wake, 4096)
-        self._reap()
+        board = self._board
+        patience_ms = _LOOK_MS if self._may_have_orphans() else board.patience_ms if board is not None else None
+        ready = dict(self._poll.poll(patience_ms))
+        if board is not None:
+            board.look_after(is_quiet=not ready)
+        if self._ended in ready:
+            os.read(self._ended, 4096)
+            self._reap()
         if any(other in ready for other in self._others):
             return False
-        if self._link.fileno() in ready:
-            packet, fds, _, _ = socket.recv_fds(self._link, MAX_PACKET, 16)
+        if self._link.fileno() in ready and not self._hear():
+            return False
+        for fd, event in ready.items():
+            if fd in self._gates:
+                self._notified(fd, event)
+            elif fd in self._pending:
+                self._progress(fd)
+        return True
+
+    def _hear(self) -> bool:
+        """Take all that the server said until now."""
+        while True:
+            fds = array.array("i")
+            room = socket.CMSG_LEN(16 * fds.itemsize)
+            try:  # `socket.recv_fds` of Python 3.11 takes no notice of its flags
+                packet, ancillary, _, _ = self._link.recvmsg(MAX_PACKET, room, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return True
+            for _, _, data in ancillary:
+                fds.frombytes(data[: len(data) // fds.itemsize * fds.itemsize])
             if not packet:
                 return False
-            self._handle(json.loads(packet), fds)
-        return True
+            self._handle(json.loads(packet), list(fds))
+
+    def _listen_to(self, fd: int) -> None:
+        """Poll it, before the link: what a command was judged for comes before the command, and is never overlooked.
+
+        The kernel looks at the descriptors in this order. When a gate has a notification, what the server said before
+        it handed the shell its command stands in the link already, and is reported by the same call.
+        """
+        self._poll.unregister(self._link)
+        self._poll.register(fd, select.POLLIN)
+        self._poll.register(self._link, select.POLLIN)
 
     def _handle(self, request: dict[str, Any], fds: list[int]) -> None:
         try:
             if request["op"] == "spawn":
                 self._spawn(request, fds)
+            elif request["op"] == "remount":
+                self._remount(request, fds[0])
             elif request["op"] == "kill" and request["pid"] in self._shells:
                 end_trees({request["pid"]})
+            elif request["op"] in {"judged", "answer"}:
+                self._tell_gate(request, fds)
         finally:
             for fd in fds:
                 os.close(fd)
 
     def _report(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        self._link.sendmsg([json.dumps(message).encode()], ancillary)
+        packet = json.dumps(message).encode()
+        if len(packet) <= _LONG_MESSAGE:
+            self._link.sendmsg([packet], ancillary)
+            return
+        body = os.memfd_create("message", os.MFD_CLOEXEC)
+        try:
+            view = memoryview(packet)
+            while view:
+                view = view[os.write(body, view) :]
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [body]))]
+            self._link.sendmsg([b'{"event": "long"}'], rights)
+        finally:
+            os.close(body)
+
+    # ── shells with a fence ──────────────────────────────────────────────────────────────────────────────
+
+    def _spawn_fenced(self, request: dict[str, Any], spec: dict[str, Any], sources: dict[str, int]) -> None:
+        from execkit_mcp.fence import enter  # noqa: PLC0415 - only where a plan asks for it
+
+        plan = spec["fence"]
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pid, master = os.forkpty()
+        if pid == 0:
+            try:
+                link = socket.socket(fileno=fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, 400))
+                tell = os.fdopen(fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, 400), "wb", closefd=False)
+                ours.close()
+                theirs.close()
+                try:
+                    listeners = enter.enter_namespaces(plan)
+                    if listeners:
+                        numbers = array.array("i", [each.fileno() for each in listeners])
+                        link.sendmsg([b"listeners"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+                        for each in listeners:
+                            each.close()
+                    if "pid" in plan["unshare"]:
+                        enter.become_first_process(tell.fileno())
+                    enter.enter_tree(plan, spec["cwd"])
+                    self._become_shell(sources, spec["umask"], spec["cwd"])
+                    self._keep_only_its_own()
+                    enter.restrict(plan, link)
+                    env = {os.fsencode(key): os.fsencode(value) for key, value in spec["env"].items()}
+                    os.execve(spec["argv"][0], spec["argv"], env)  # noqa: S606 - that is what we are here for
+                except BaseException as error:  # noqa: BLE001 - whatever it is, no shell runs without its fence
+                    link.send(b"failed" + str(error).encode()[:2000])
+            finally:
+                os._exit(127)
+        theirs.close()
+        os.set_inheritable(master, False)
+        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", spec["rows"], spec["cols"], 0, 0))
+        self._shells.add(pid)
+        self._pending[ours.fileno()] = _Pending(request["id"], pid, master, ours, plan)
+        self._poll.register(ours, select.POLLIN)
+
+    def _remount(self, request: dict[str, Any], payload: int) -> None:
+        """Change the file tree of a shell that runs: a child of ours goes inside for the moment that it takes."""
+        from execkit_mcp.fence import mounts, namespaces  # noqa: PLC0415 - only where a plan asks for it
+
+        answer = {"event": "failed", "of": "remount", "id": request["id"], "reason": "it has ended"}
+        if request["pid"] in self._shells:
+            with open(payload, "rb", closefd=False) as body:
+                operations = json.load(body)
+            read, write = os.pipe2(os.O_CLOEXEC)
+            child = os.fork()
+            if child == 0:
+                try:
+                    namespaces.join(request["pid"])
+                    mounts.arrange(operations)
+                    os.write(write, b"done")
+                except BaseException as error:  # noqa: BLE001 - told to whoever asked
+                    os.write(write, str(error).encode()[:2000])
+                finally:
+                    os._exit(0)
+            os.close(write)
+            with os.fdopen(read, "rb") as told:
+                text = told.read().decode("utf-8", "replace")
+            os.waitpid(child, 0)
+            answer["reason"] = text or "it was killed"
+            if text == "done":
+                if request["pid"] in self._gate_of:
+                    self._gate_of[request["pid"]].tree_changed()
+                answer = {"event": "done", "id": request["id"]}
+        self._report(answer)
+
+    def _progress(self, fd: int) -> None:
+        """News from a shell on its way: its gate, its number, that it failed; the end says that it runs."""
+        pending = self._pending[fd]
+        data, fds, _, _ = socket.recv_fds(pending.link, 4096, _MAX_FDS)
+        if data == b"gate":
+            self._open_gate(pending, fds[0])
+            return
+        if data == b"listeners":
+            pending.listeners = fds
+            return
+        if data.startswith(b"pid"):
+            self._shells.discard(pending.pid)
+            pending.pid = struct.unpack("i", data[3:7])[0]
+            self._shells.add(pending.pid)
+            return
+        del self._pending[fd]
+        self._poll.unregister(fd)
+        pending.link.close()
+        if data:
+            reason = data.removeprefix(b"failed").decode("utf-8", "replace")
+            self._shells.discard(pending.pid)
+            self._report({"event": "failed", "id": pending.number, "reason": f"its fence did not hold: {reason}"})
+        else:
+            given = (pending.master, *pending.listeners)
+            self._report({"event": "spawned", "id": pending.number, "pid": pending.pid}, given)
+        for each in (pending.master, *pending.listeners):
+            os.close(each)
+
+    def _open_gate(self, pending: _Pending, listener: int) -> None:
+        from execkit_mcp.fence import exec_gate, processes, second_stop, steady  # noqa: PLC0415 - where a plan asks for it
+
+        self._board = self._board or second_stop.Board()
+        gate = exec_gate.ExecGate(
+            shell=pending.pid,
+            listener=listener,
+            gate=pending.plan["gate"],
+            report=self._report,
+            board=self._board,
+            changeable=steady.changeable_behind(pending.plan) if processes.are_images_random() else None,
+        )
+        self._gates[listener] = gate
+        self._gate_of[pending.pid] = gate
+        self._listen_to(listener)
+
+    def _notified(self, fd: int, event: int) -> None:
+        gate = self._gates[fd]
+        if event & select.POLLIN:
+            gate.notified()
+        else:  # nobody is left behind the filter
+            self._close_gate(gate)
+
+    def _close_gate(self, gate: "ExecGate") -> None:
+        if gate.listener >= 0:
+            self._gates.pop(gate.listener, None)
+            self._poll.unregister(gate.listener)
+        gate.close()
+
+    def _tell_gate(self, request: dict[str, Any], fds: list[int]) -> None:
+        if fds:
+            with open(fds[0], "rb", closefd=False) as payload:
+                request = {**request, **json.load(payload)}
+        gate = self._gate_of.get(request["pid"])
+        if gate is None or gate.listener < 0:
+            return
+        if request["op"] == "judged":
+            gate.flush()
+            gate.judged(request["entries"], keeps=request["keeps"])
+        elif request["op"] == "answer":
+            gate.answered(request["number"], allow=request["allow"], is_trusted=request["trusted"])
 
     def _spawn(self, request: dict[str, Any], fds: list[int]) -> None:
         from ptyprocess import PtyProcess  # noqa: PLC0415 - its folder is put on the path by main()
 
+        if self._shell_files[0] < _NEEDED_FILES:
+            reason = (
+                f"a process may have {self._shell_files[0]} open files here (ulimit -Hn), {_NEEDED_FILES} are needed"
+            )
+            self._report({"event": "failed", "id": request["id"], "reason": reason})
+            return
         with open(fds[0], "rb", closefd=False) as payload:
             spec = json.load(payload)
         names = ("script", "status", "stdout", "stderr", "stdin")
         sources = dict(zip(names, fds[1:], strict=True))
+        if spec.get("fence") is not None:
+            self._spawn_fenced(request, spec, sources)
+            return
         env = {os.fsencode(key): os.fsencode(value) for key, value in spec["env"].items()}
         try:
             process = PtyProcess.spawn(
@@ -198,41 +460,60 @@ class _Keeper:
         null = os.open("/dev/null", os.O_RDWR)
         os.dup2(null, 1)
         os.dup2(null, 2)
+        if null > 2:  # noqa: PLR2004 - standard error is the last of the three
+            os.close(null)  # before the next lines: with many shells it may have one of the numbers that they use
         for name, fd in parked.items():
             os.dup2(fd, SHELL_FDS[name])
         for fd in sources.values():
             if fd not in SHELL_FDS.values():
                 os.set_inheritable(fd, False)
-        if null > 2:  # noqa: PLR2004 - standard error is the last of the three
-            os.close(null)
         for number in _DEFAULT_SIGNALS:
             with contextlib.suppress(OSError, ValueError):
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        signal.set_wakeup_fd(-1)
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft == resource.RLIM_INFINITY or soft > _MAX_SHELL_FILES:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_SHELL_FILES, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, self._shell_files)
         os.umask(umask)
+
+    def _keep_only_its_own(self) -> None:
+        """Let no descriptor through the exec but a shell's own: ours include the gates of other shells."""
+        if self._libc.close_range(3, 0xFFFFFFFF, _CLOSE_RANGE_CLOEXEC) != 0:  # before Linux 5.11
+            for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are all that is needed
+                with contextlib.suppress(OSError):
+                    os.set_inheritable(int(name), int(name) <= 2)  # noqa: PLR2004 - the standard three
+        for fd in SHELL_FDS.values():
+            os.set_inheritable(fd, True)
 
     def _reap(self) -> None:
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED | _WALL)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
+            if self._board is not None and self._board.traced(pid, status):
+                continue
             if pid not in self._shells:
                 continue
             if os.WIFSTOPPED(status):
                 self._report({"event": "stop", "pid": pid})
                 continue
             self._shells.discard(pid)
+            gate = self._gate_of.pop(pid, None)
+            if gate is not None:
+                self._close_gate(gate)
             self._report({"event": "exit", "pid": pid, "code": os.waitstatus_to_exitcode(status)})
 
+    def _may_have_orphans(self) -> bool:
+        """Whether to look again soon; in a burst of notifications it is not looked after each of them."""
+        now_s = time.monotonic()
+        if now_s - self._looked_s < _LOOK_MS / 1000:
+            return True
+        self._looked_s = now_s
+        return self._has_orphans()
+
     def _has_orphans(self) -> bool:
-        orphans = _children() - self._shells
+        orphans = set() if self._pending else _children() - self._shells
         if orphans:
             end_trees(orphans)
         return bool(orphans)
@@ -285,6 +566,11 @@ def continue_when_orphaned() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
+def end_with_parent() -> None:
+    """Have the kernel kill this process when the thread that started it ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def _children() -> set[int]:
     pid = os.getpid()
     try:
@@ -304,9 +590,12 @@ def _parent(pid: int) -> int:
 def main(argv: list[str]) -> None:
     """Serve on the socket ``argv[0]`` for the server ``argv[1]``; ptyprocess stands in ``argv[2]``.
 
-    ``argv[3]`` is the private folder of the server's FIFOs, removed at the end if it is there.
+    ``argv[3]`` is the private folder of the server's FIFOs, removed at the end if it is there; our own package stands
+    in ``argv[4]``.
     """
-    sys.path.append(argv[2])
+    sys.path.extend((argv[2], argv[4]))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide from us how children end
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (
         signal.SIGINT,
         signal.SIGTERM,

@@ -22,24 +22,40 @@ import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ptyprocess
 
 from execkit_mcp.errors import TransportLost, TransportUnavailable
-from execkit_mcp.transports import keeper
+from execkit_mcp.fence.plan import FencePlan
+from execkit_mcp.model.terminal import TerminalState
+from execkit_mcp.transports import keeper, terminal
 from execkit_mcp.transports.base import Capability, FreshOutputs, Role, ShellPlan, ShellReport
 
-__all__ = ["LocalChannel", "LocalTransport", "find_bash"]
+__all__ = ["SPARED", "LocalChannel", "LocalTransport", "find_bash"]
+
+SPARED: set[int] = set()
+"""Children of this process that outlive it on purpose."""
 
 _TRUSTED_BASH = ("/bin/bash", "/usr/bin/bash")
 _PIPE_BYTES = 1 << 18
 _OPEN_S = 10.0
 _CLOSE_S = 5.0
+_REAPED_S = 2.0
 _SIOCOUTQ = 0x5411
 _INHERITED = ("LD_LIBRARY_PATH", "PYTHONHOME")
 _CAPABILITIES = frozenset(Capability)
+_FAILED = {"spawn": "The shell could not be started", "remount": "The file tree could not be changed"}
+_GATE_EVENTS = frozenset({"judge", "refused", "ran", "gone"})
+
+
+def _kept(made: Sequence[int], *stacks: contextlib.ExitStack) -> Sequence[int]:
+    """``made``, each of which the stack in the same place closes."""
+    for descriptor, stack in zip(made, stacks, strict=True):
+        stack.callback(os.close, descriptor)
+    return made
 
 
 def find_bash() -> str:
@@ -60,7 +76,7 @@ class _Keeper:
         self._owns_process = owns_process
         self._loop = asyncio.get_running_loop()
         self._ids = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[tuple[int, int]]] = {}
+        self._answers: dict[int, asyncio.Future[tuple[int, ...]]] = {}
         self._channels: dict[int, LocalChannel] = {}
         self._early: dict[int, ShellReport] = {}
         self.owner = os.getpid()
@@ -77,6 +93,7 @@ class _Keeper:
                     str(self.owner),
                     str(Path(ptyprocess.__file__).parent.parent),
                     str(self.folder),
+                    str(Path(__file__).parents[2]),
                 ],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
@@ -102,7 +119,7 @@ class _Keeper:
     def _read(self) -> None:
         while self._link.fileno() >= 0:
             try:
-                packet, fds, _, _ = socket.recv_fds(self._link, keeper.MAX_PACKET, 4)
+                packet, fds, _, _ = socket.recv_fds(self._link, keeper.MAX_PACKET, 32)
             except BlockingIOError:
                 return
             except OSError:
@@ -112,12 +129,23 @@ class _Keeper:
                 return
             self._handle(json.loads(packet), fds)
 
-    def _handle(self, message: dict[str, int | str], fds: list[int]) -> None:
+    def _handle(self, message: dict[str, Any], fds: list[int]) -> None:  # noqa: C901 - one event after the other
         event = message["event"]
+        if event == "long":
+            message = _long_message(fds[0])
+            event, fds = message["event"], fds[1:]
+        if event in _GATE_EVENTS:
+            self._pass_on(message)
+            return
+        if event == "done":
+            answer = self._answers.pop(int(message["id"]), None)
+            if answer is not None and not answer.done():
+                answer.set_result(())
+            return
         if event in {"spawned", "failed"}:
             answer = self._answers.pop(int(message["id"]), None)
             if event == "spawned" and answer is not None and not answer.done():
-                answer.set_result((int(message["pid"]), fds[0]))
+                answer.set_result((int(message["pid"]), *fds))
                 return
             for fd in fds:
                 os.close(fd)
@@ -126,7 +154,7 @@ class _Keeper:
             elif answer is not None and not answer.done():
                 answer.set_exception(
                     TransportUnavailable(
-                        f"The shell could not be started: {message['reason']}.",
+                        f"{_FAILED[message.get('of', 'spawn')]}: {message['reason']}.",
                         hint="Check that the folder exists and that processes and terminals can be created.",
                     )
                 )
@@ -143,6 +171,14 @@ class _Keeper:
             if len(self._early) > 64:  # noqa: PLR2004 - reports of shells that nobody asks for
                 self._early.pop(next(iter(self._early)))
 
+    def _pass_on(self, message: dict[str, Any]) -> None:
+        """What an exec gate says, to whom it concerns; a question that nobody hears is a refusal."""
+        gated = self._channels.get(int(message["pid"]))
+        if gated is not None:
+            gated.gate_report(message)
+        elif message["event"] == "judge":
+            self.answer(int(message["pid"]), int(message["number"]), allow=False)
+
     def _ended(self) -> None:
         """The keeper is gone, the kernel has killed its shells, and its guardian what those had started."""
         self._loop.remove_reader(self._link.fileno())
@@ -150,7 +186,7 @@ class _Keeper:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=0.5)
         if self._owns_process:  # the guardian may have been killed too: then its orphans came to us
-            keeper.end_all_below()
+            keeper.end_all_below(frozenset(SPARED))
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(TransportLost("The keeper of local shells ended.", retryable=True))
@@ -159,28 +195,67 @@ class _Keeper:
             channel.report(ShellReport(kind="lost"))
         self._channels.clear()
 
-    def _send(self, message: dict[str, int | str], fds: tuple[int, ...] = ()) -> None:
+    def _send(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         try:
             self._link.sendmsg([json.dumps(message).encode()], ancillary)
         except OSError as error:
             raise TransportLost(f"The keeper of local shells is gone ({error}).", retryable=True) from error
 
-    async def spawn(self, spec: dict[str, object], fds: tuple[int, ...]) -> tuple[int, int]:
-        """The pid of a new shell and the master side of its PTY."""
+    async def spawn(self, spec: dict[str, object], fds: tuple[int, ...]) -> tuple[int, ...]:
+        """The pid of a new shell, the master side of its PTY, and the listener of its network's proxy if it has one."""
         number = next(self._ids)
-        answer: asyncio.Future[tuple[int, int]] = self._loop.create_future()
+        answer: asyncio.Future[tuple[int, ...]] = self._loop.create_future()
         self._answers[number] = answer
         payload = os.memfd_create("spec", os.MFD_CLOEXEC)
         try:
             os.write(payload, json.dumps(spec).encode())
             os.lseek(payload, 0, os.SEEK_SET)
             self._send({"op": "spawn", "id": number}, (payload, *fds))
-            return await asyncio.wait_for(answer, _OPEN_S)
+            async with asyncio.timeout(_OPEN_S):
+                return await answer
         except TimeoutError as error:
             raise TransportUnavailable("The keeper of local shells did not answer.", retryable=True) from error
         finally:
             os.close(payload)
+
+    async def remount(self, pid: int, mounts: Sequence[Mapping[str, object]]) -> None:
+        """Carry out operations on the file tree of a shell; raises TransportUnavailable."""
+        number = next(self._ids)
+        answer: asyncio.Future[tuple[int, ...]] = self._loop.create_future()
+        self._answers[number] = answer
+        payload = os.memfd_create("mounts", os.MFD_CLOEXEC)
+        try:
+            os.write(payload, json.dumps([dict(each) for each in mounts]).encode())
+            os.lseek(payload, 0, os.SEEK_SET)
+            self._send({"op": "remount", "id": number, "pid": pid}, (payload,))
+            async with asyncio.timeout(_OPEN_S):
+                await answer
+        except TimeoutError as error:
+            raise TransportUnavailable("The keeper of local shells did not answer.", retryable=True) from error
+        finally:
+            os.close(payload)
+
+    def judged(self, pid: int, entries: Sequence[Mapping[str, object]], *, keeps: bool) -> None:
+        """Tell the exec gate of a shell what its next command was judged for."""
+        body = json.dumps({"entries": list(entries), "keeps": keeps}).encode()
+        payload = os.memfd_create("judged", os.MFD_CLOEXEC)
+        try:
+            os.write(payload, body)
+            os.lseek(payload, 0, os.SEEK_SET)
+            self._send({"op": "judged", "pid": pid}, (payload,))
+        finally:
+            os.close(payload)
+
+    def answer(self, pid: int, number: int, *, allow: bool, is_trusted: bool = False) -> None:
+        """Tell the exec gate of a shell what becomes of an exec that it holds."""
+        with contextlib.suppress(TransportLost):
+            self._send({"op": "answer", "pid": pid, "number": number, "allow": allow, "trusted": is_trusted})
+
+    def drain(self) -> None:
+        """Take what the keeper has said until now."""
+        if self._link.fileno() >= 0:
+            self._read()
 
     def adopt(self, channel: "LocalChannel") -> None:
         """Send the shell's reports to ``channel``."""
@@ -216,6 +291,15 @@ class _Keeper:
         except subprocess.TimeoutExpired:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
+
+
+def _long_message(fd: int) -> dict[str, Any]:
+    """What was too long for a packet; closes the descriptor."""
+    with open(fd, "rb") as body:
+        body.seek(0)
+        message = json.load(body)
+    assert isinstance(message, dict)
+    return message
 
 
 class LocalTransport:
@@ -259,13 +343,12 @@ class LocalTransport:
         """Start a bash; raises TransportUnavailable or TransportLost."""
         bash = find_bash()
         holder = self._usable_keeper()
-        script, shell_script = socket.socketpair()
-        status, shell_status = socket.socketpair()
-        out_r, out_w = os.pipe2(os.O_CLOEXEC)
-        err_r, err_w = os.pipe2(os.O_CLOEXEC)
-        stdin = os.memfd_create("stdin", os.MFD_CLOEXEC)
-        master = -1
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as undo:
+            script, shell_script = _kept([each.detach() for each in socket.socketpair()], undo, theirs)
+            status, shell_status = _kept([each.detach() for each in socket.socketpair()], undo, theirs)
+            out_r, out_w = _kept(os.pipe2(os.O_CLOEXEC), undo, theirs)
+            err_r, err_w = _kept(os.pipe2(os.O_CLOEXEC), undo, theirs)
+            (stdin,) = _kept([os.memfd_create("stdin", os.MFD_CLOEXEC)], undo)
             spec: dict[str, object] = {
                 "argv": [bash, "--norc", "--noprofile", "--noediting", "-i"],
                 "env": dict(plan.env),
@@ -273,35 +356,33 @@ class LocalTransport:
                 "cols": plan.cols,
                 "rows": plan.rows,
                 "umask": _umask(),
+                "fence": None if plan.fence is None else self._spec(plan.fence, holder),
             }
-            fds = (shell_script.fileno(), shell_status.fileno(), out_w, err_w, stdin)
-            pid, master = await holder.spawn(spec, fds)
-        except BaseException:
-            script.close()
-            status.close()
-            for fd in (out_r, err_r, stdin):
-                os.close(fd)
-            raise
-        finally:
-            shell_script.close()
-            shell_status.close()
-            os.close(out_w)
-            os.close(err_w)
+            pid, master, *listeners = await holder.spawn(spec, (shell_script, shell_status, out_w, err_w, stdin))
+            undo.pop_all()
         os.set_inheritable(master, False)
         channel = LocalChannel(
             pid=pid,
             keeper=holder,
             fds={
-                Role.SCRIPT: script.detach(),
-                Role.STATUS: status.detach(),
+                Role.SCRIPT: script,
+                Role.STATUS: status,
                 Role.STDOUT: out_r,
                 Role.STDERR: err_r,
                 Role.TTY: master,
             },
             stdin=stdin,
+            listeners=tuple(listeners),
+            has_own_pids=plan.fence is not None and "pid" in plan.fence.unshare,
         )
         holder.adopt(channel)
         return channel
+
+    def _spec(self, plan: FencePlan, holder: _Keeper) -> dict[str, object]:
+        """The plan as the keeper reads it, with what is of this transport alone: the folder of its FIFOs."""
+        with contextlib.suppress(OSError):
+            holder.folder.mkdir(mode=0o700, exist_ok=True)
+        return plan.with_folder(str(holder.folder)).to_spec()
 
     async def close(self) -> None:
         """End the keeper and every shell."""
@@ -313,8 +394,20 @@ class LocalTransport:
 class LocalChannel:
     """One bash below the keeper."""
 
-    def __init__(self, *, pid: int, keeper: _Keeper, fds: Mapping[Role, int], stdin: int) -> None:
+    def __init__(
+        self,
+        *,
+        pid: int,
+        keeper: _Keeper,
+        fds: Mapping[Role, int],
+        stdin: int,
+        listeners: tuple[int, ...] = (),
+        has_own_pids: bool = False,
+    ) -> None:
         self.pid = pid
+        self.listeners = listeners
+        self._has_own_pids = has_own_pids
+        self._gate_listener: Callable[[Mapping[str, Any]], None] | None = None
         self.capabilities = _CAPABILITIES
         self.fds = dict(fds)
         self._keeper = keeper
@@ -324,6 +417,7 @@ class LocalChannel:
         self._gone = asyncio.get_running_loop().create_future()
         self._paths: list[str] = []
         self._is_closed = False
+        self._modes = termios.tcgetattr(self.fds[Role.TTY])
         self._proc = f"/proc/{pid}"
         self._children_path = f"/proc/{pid}/task/{pid}/children"
         for fd in self.fds.values():
@@ -339,6 +433,44 @@ class LocalChannel:
         for report in held:
             callback(report)
 
+    def listen_to_gate(self, callback: Callable[[Mapping[str, Any]], None]) -> None:
+        """Have ``callback`` called with what the exec gate says."""
+        self._gate_listener = callback
+
+    def gate_report(self, message: Mapping[str, Any]) -> None:
+        """Called by the keeper's link."""
+        if self._gate_listener is not None:
+            self._gate_listener(message)
+        elif message["event"] == "judge":
+            self.answer(int(message["number"]), allow=False)
+
+    def judged(self, entries: Sequence[Mapping[str, object]], *, keeps: bool) -> None:
+        """What the next command was judged for; ``keeps``: jobs of earlier ones still run."""
+        self._keeper.judged(self.pid, entries, keeps=keeps)
+
+    def answer(self, number: int, *, allow: bool, is_trusted: bool = False) -> None:
+        """What becomes of an exec that the gate holds."""
+        self._keeper.answer(self.pid, number, allow=allow, is_trusted=is_trusted)
+
+    def outside_pid(self, pid: int) -> int:
+        """Our number for the shell's child that calls itself ``pid``; differs in a process table of its own."""
+        if not self._has_own_pids:
+            return pid
+        for child in self.children():
+            with contextlib.suppress(OSError):
+                for line in Path(f"/proc/{child}/status").read_text(encoding="utf-8", errors="replace").splitlines():
+                    if line.startswith("NSpid:") and line.split()[-1] == str(pid):
+                        return child
+        return pid
+
+    def drain(self) -> None:
+        """Take at once what the gate has said until now."""
+        self._keeper.drain()
+
+    async def remount(self, mounts: Sequence[Mapping[str, object]]) -> None:
+        """Carry out operations on the shell's own file tree; raises TransportUnavailable."""
+        await self._keeper.remount(self.pid, mounts)
+
     def report(self, report: ShellReport) -> None:
         """Called by the keeper's link."""
         if report.kind != "stopped":
@@ -350,23 +482,29 @@ class LocalChannel:
         else:
             self._listener(report)
 
-    def signal_foreground(self, number: signal.Signals, *, spares_shell: bool = False) -> None:
-        """Signal the terminal's foreground group; if that is the shell, interrupt it and signal its work."""
+    def signal_foreground(
+        self, number: signal.Signals, *, spares_shell: bool = False, stops_list: bool = False
+    ) -> None:
+        """Signal the terminal's foreground group; if that is the shell, interrupt it and signal its work.
+
+        The shell is interrupted first: when its child has ended it would go on with what comes behind.
+        """
         if self._state() in "Tt":
             self.signal_shell(signal.SIGCONT)
         try:
             group = os.tcgetpgrp(self.fds[Role.TTY])
         except OSError:
             group = 0
-        if group not in {0, self.pid}:
+        has_group = group not in {0, self.pid}
+        spares_shell = spares_shell or (has_group and number is signal.SIGINT and not stops_list)
+        if not spares_shell:
+            self.signal_shell(signal.SIGINT)
+        if has_group:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
                 os.killpg(group, signal.SIGCONT)
-            if number is signal.SIGINT:
-                return
-        if spares_shell:
+        if spares_shell or (has_group and number is signal.SIGINT):
             return
-        self.signal_shell(signal.SIGINT)
         for child in self.children():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if os.getpgid(child) == self.pid:
@@ -399,11 +537,18 @@ class LocalChannel:
         return is_script and unread[0] == 0 and group == self.pid and self._state() == "S"
 
     def is_inside_command(self) -> bool:
-        """Whether a command's redirection stands in for the script on descriptor 0."""
+        """Whether a command's redirection stands in for the script on descriptor 0, or has closed it."""
         try:
             return not self._link("fd/0").startswith("socket:")
         except OSError:
-            return False
+            return self._state() not in "ZX"
+
+    def is_shell_in_foreground(self) -> bool:
+        """Whether the terminal's foreground group is the shell's."""
+        try:
+            return os.tcgetpgrp(self.fds[Role.TTY]) == self.pid
+        except OSError:
+            return True
 
     def cwd(self) -> str | None:
         """The kernel's answer: what the shell says of itself in PWD can be a lie."""
@@ -472,13 +617,18 @@ class LocalChannel:
                 os.unlink(path)  # noqa: PTH108 - the path is a string for the shell
         self._paths.clear()
 
-    def is_reading_password(self) -> bool:
-        """Canonical mode without echo: what getpass, sudo and ssh do to the terminal (termios(3))."""
-        try:
-            modes = termios.tcgetattr(self.fds[Role.TTY])[3]
-        except termios.error:
-            return False
-        return bool(modes & termios.ICANON) and not modes & termios.ECHO
+    def terminal(self) -> TerminalState:
+        """Read from the kernel; see ``terminal``."""
+        return terminal.look(self.fds[Role.TTY], self.pid)
+
+    def discard_input(self) -> None:
+        """Flush the terminal's input queue."""
+        terminal.discard_input(self.fds[Role.TTY])
+
+    def restore_modes(self) -> None:
+        """The modes of the first moment: a program that was killed may have left echo off or lines raw."""
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(self.fds[Role.TTY], termios.TCSANOW, self._modes)
 
     def resize(self, cols: int, rows: int) -> None:
         """Set the window size; the kernel sends SIGWINCH."""
@@ -493,10 +643,11 @@ class LocalChannel:
         if not self._gone.done():
             self._keeper.kill(self.pid)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._gone), 2.0)
+                async with asyncio.timeout(_REAPED_S):
+                    await asyncio.shield(self._gone)
         self._keeper.forget(self.pid)
         self.drop_paths()
-        for fd in {*self.fds.values(), self._stdin}:
+        for fd in {*self.fds.values(), self._stdin, *self.listeners}:
             with contextlib.suppress(OSError):
                 os.close(fd)
 

@@ -1,13 +1,13 @@
-"""Which transports exist, ``local`` built in and the others by entry point; this module is that list."""
+"""Which transports exist, some built in and the others by entry point; this module is that list."""
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import cast
 
 from execkit_mcp.errors import TransportUnknown
-from execkit_mcp.transports.base import Transport
+from execkit_mcp.transports.base import Capability, Transport
 
-__all__ = ["GROUP", "create_transport", "transport_names"]
+__all__ = ["GROUP", "STREAMED", "create_transport", "transport_names"]
 
 GROUP = "execkit_mcp.transports"
 """Entry points of this group name a callable without arguments that returns a Transport."""
@@ -19,12 +19,22 @@ def _local() -> Transport:
     return LocalTransport()
 
 
-_BUILT_IN: dict[str, Callable[[], Transport]] = {"local": _local}
+def _sandbox() -> Transport:
+    from execkit_mcp.transports.sandbox import SandboxTransport  # noqa: PLC0415 - loads asyncio
+
+    return SandboxTransport()
+
+
+_BUILT_IN: dict[str, Callable[[], Transport]] = {"local": _local, "sandbox": _sandbox}
+STREAMED: dict[str, frozenset[Capability]] = {
+    "ssh": frozenset({Capability.SIGNALS, Capability.STDIN, Capability.PROCESS_TREE})
+}
+"""Transports over three streams (``StreamTransport``), which are made for one target; what their channels can do."""
 
 
 def transport_names() -> tuple[str, ...]:
     """Every name that ``create_transport`` knows, sorted."""
-    return tuple(sorted({*_BUILT_IN, *(point.name for point in entry_points(group=GROUP))}))
+    return tuple(sorted({*_BUILT_IN, *STREAMED, *(point.name for point in entry_points(group=GROUP))}))
 
 
 def create_transport(name: str) -> Transport:

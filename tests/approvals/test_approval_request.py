@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from execkit_mcp.approvals import ApprovalRequest, Stdin
+from execkit_mcp.approvals.request import SHOWN_STDIN_CHARACTERS
 from execkit_mcp.model import (
     ApprovalTerms,
     Decision,
@@ -54,7 +55,8 @@ BINDINGS = st.tuples(TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, st.none() | TEXT, st.bo
 @given(first=BINDINGS, second=BINDINGS)
 def test_two_requests_share_a_digest_only_if_everything_bound_is_the_same(first, second):
     assert (bound(first).digest() == bound(second).digest()) == (first == second)
-    assert bool(bound(first).differences(bound(second))) == (first != second)
+    told = bound(first).differences(bound(second).marks(b"k"), b"k")
+    assert bool(told) == (first != second)
 
 
 @given(parts=st.lists(st.text("ab:1\0\n", max_size=4), min_size=3, max_size=3))
@@ -86,6 +88,8 @@ def test_long_standard_input_is_bound_whole_and_shown_in_part():
     whole, other = Stdin.of("x" * 5000 + "a"), Stdin.of("x" * 5000 + "b")
     assert whole.head == other.head
     assert not whole.is_whole
+    shown = replace(BASE, stdin=whole).shown_by(lambda text: text.replace("xa", "[gone]"))
+    assert (shown.stdin.text, shown.stdin.sha256, shown.stdin.is_whole) == ("", "", False)
     assert replace(BASE, stdin=whole).digest() != replace(BASE, stdin=other).digest()
 
 
@@ -134,3 +138,10 @@ def test_a_request_is_made_from_a_decision():
     assert (request.created_s, request.expires_s, request.channel) == (10.0, 70.0, "out_of_band")
     with pytest.raises(ValueError, match="did not parse"):
         ApprovalRequest.from_decision(replace(decision, canonical=None), target="", cwd="", requester="", now_s=0)
+
+
+def test_a_secret_that_the_cut_would_halve_is_replaced_as_a_whole():
+    secret = "hunter2" * 3
+    stdin = Stdin.of("x" * (SHOWN_STDIN_CHARACTERS - 5) + secret)
+    shown = replace(BASE, stdin=stdin).shown_by(lambda text: text.replace(secret, "[gone]"))
+    assert "hunt" not in shown.dumps()

@@ -16,7 +16,7 @@ BUILTINS = (
     "[ . : alias builtin declare enable eval exec jobs printf read return set shopt test trap umask unalias unset"
 )
 ASSIGNMENTS = "__ek_p= __ek_f=250 __ek_f=10"
-ENV = {"PATH": "/usr/bin:/bin"}
+ENV = {"PATH": "/usr/bin:/bin", "TERM": "dumb"}
 
 
 class _Clock:
@@ -69,6 +69,14 @@ async def test_commands_after_it_run_as_before(run, name):
     assert (done.exit_code, done.pipe_status, done.warnings) == (2, (), ())
     done, out, err = await run("sleep 60", timeout_s=0.05)
     assert (done.is_timed_out, done.interrupted_with, err) == (True, ("SIGINT",), b"")
+
+
+@pytest.mark.parametrize("name", ["TERM=", "TERM=xterm-256color", "TERM='xterm-256color'", "TERM"])
+async def test_a_terminal_command_after_it_has_its_terminal(run, name):
+    await run(f'BASH_ALIASES["{name}"]="echo hijacked;"')
+    seen = bytearray()
+    await run.driver.run("\\echo $TERM", sink=lambda _, data: seen.extend(data), tty=True)
+    assert bytes(seen) == b"xterm-256color\r\n"
 
 
 @pytest.mark.parametrize("name", ["[[", "[", ":", "case", "{", "alias", "set", "shopt", "eval", "printf", "__ek_f=10"])

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from execkit_mcp.audit import AuditLog, verify_folder
+from execkit_mcp.audit import AuditLog, journal, verify_folder
 from execkit_mcp.audit.folder import HEAD_NAME, segment_name
 from execkit_mcp.errors import (
     AuditChainBroken,
@@ -139,7 +139,9 @@ def test_a_running_writer_never_goes_on_in_an_older_state_of_its_log(log, tmp_pa
             log.reopen()
 
 
-def test_a_full_disk_stops_the_writer_until_it_was_opened_again(log, tmp_path):
+def test_a_full_disk_stops_the_writer_until_it_was_opened_again(log, tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "JOURNAL_BYTES", 1024)  # its blocks stand already, the limit below must not reach it
+    log.append("decision", {"n": 2, "pad": "x" * 200})
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     size = (tmp_path / segment_name(1)).stat().st_size
@@ -158,7 +160,7 @@ def test_a_full_disk_stops_the_writer_until_it_was_opened_again(log, tmp_path):
     log.append("decision", {"n": 5})
     report = verify_folder(tmp_path)
     assert report.is_intact, report
-    assert report.entries == 5
+    assert report.entries == 6
     assert "50 bytes before it were never finished" in report.notes[0]
 
 

@@ -69,7 +69,7 @@ def delivered(monkeypatch):
 async def test_the_words_that_were_judged_are_the_words_that_run(session, delivered, spelling):
     text = spelling.replace("RECORD", "python3 record.py")
     done = await session.exec(text)
-    decision, _ = session._kit.explain(text, requester="sdk")
+    decision, _ = await session._kit.explain(text, requester="sdk")
     assert delivered == [decision.canonical]
     got = [ast.literal_eval(line) for line in done.stdout.splitlines() if line.startswith("[")]
     judged = [list(command.argv[2:]) for command in decision.commands if command.argv[1:2] == ("record.py",)]

@@ -28,6 +28,7 @@ HARMLESS = {
             "a01266",
             "a01268",
             "a01269",
+            "a01274",
             "a01277",
             "a01278",
             "a01279",
@@ -35,6 +36,7 @@ HARMLESS = {
             "a01283",
             "a01285",
             "a01286",
+            "a01287",
         ],
         "reads a file that everybody may read",
     ),
@@ -130,7 +132,7 @@ WRITES_OR_RUNS = [
     "tee x", "dd of=x", "xxd -r a b", "split x", "csplit x 1", "tar xf x", "tar cf x y", "tar --to-command=sh -xf x", "unzip x",
     "git -c core.pager=sh log", "git --exec-path=/tmp log", "git log --output=x", "git grep -Osh x", "git diff --ext-diff",
     "git branch x", "git config a.b c", "git remote add a b", "git stash", "git tag x", "git -C /tmp commit", "rg --pre sh x",
-    "man -P sh ls", "less x", "vi x", "python3 -c pass", "perl -e 1", "node -e 1", "date -s now", "hostname x", "ip link set lo down",
+    "man -P sh ls", "less -o out x", "vi x", "python3 -c pass", "perl -e 1", "node -e 1", "date -s now", "hostname x", "ip link set lo down",
     "mount /dev/sda1 /mnt", "sysctl -w a=b", "dmesg -C", "journalctl --rotate", "crontab -r", "crontab x", "systemctl stop x",
     "kill 1", "source x", ". x", "exec ls", "trap ls EXIT", "alias ls=rm", "ls() { rm x; }", "function ls { rm x; }", "set -x",
     "shopt -s x", "enable -f x y", "hash -p /tmp/x ls", "PATH=/tmp ls", "LD_PRELOAD=x ls", "PAGER=sh git log", "IFS=x", "declare -x A=b",
@@ -171,6 +173,12 @@ class Links:
         if path == "/home/dev/project/pick":
             return "/usr/bin/rm"
         return path.replace("/home/dev/project/link", "/etc").replace("/etc/../etc", "/etc")
+
+    def linked_by(self, pattern):
+        return ()
+
+    def configured(self, folder):
+        return ""
 
 
 def test_links_on_the_target_are_seen_through(policies):

@@ -7,6 +7,7 @@ import pytest
 
 from execkit_mcp.output import OutputChain, view
 from execkit_mcp.redaction import KnownValue, Redactor
+from execkit_mcp.redaction.engine import MAX_HELD
 from execkit_mcp.redaction.shape import ALNUM, BASE64, assemble, fill
 
 pytestmark = pytest.mark.promise("P3")
@@ -113,6 +114,56 @@ def test_p3_silence_does_not_bring_out_the_beginning_of_a_token():
         assert out.endswith(" ok\n")
 
 
+@pytest.mark.parametrize(
+    "around", ["x{}", "{}x", "abc{}xyz", "0{}0", "é{}é", "{0}{0}", "_{}_", "a-{}", "\uff1d{}\uff0a"]
+)
+def test_p3_letters_glued_to_a_token_do_not_hide_it(around: str):
+    for token in (TOKEN, "np" + "m_" + TOKEN[4:], "sk" + "_live_" + TOKEN[4:30], "glp" + "at-" + TOKEN[4:24]):
+        clean, counts = Redactor(key=b"k").text(around.format(token) + "\n")
+        assert sum(counts.values()) >= 1
+        assert token[8:20] not in clean
+
+
+@pytest.mark.parametrize("before", [-20, -3, 7])
+@pytest.mark.parametrize("fill_with", ["a", "a ", "+/"])
+def test_p3_a_secret_at_the_border_of_an_overlong_line_does_not_come_back(before: int, fill_with: str):
+    for border in (MAX_HELD, MAX_HELD - 8192):
+        head = (fill_with * border)[: border + before]
+        for secret, text in ((TOKEN, TOKEN), (SECRET, f" password: {SECRET} ")):
+            line = head + text + fill_with * 5000
+            redactor = Redactor(key=b"k", known=[KnownValue(name="a", value=SECRET)])
+            whole = redactor.text(line)[0]
+            stream = redactor.stream()
+            cut = "".join(stream.push(line[at : at + 70_001]) for at in range(0, len(line), 70_001)) + stream.finish()
+            assert cut == whole
+            for part in (secret[4:14], secret[12:22], secret[-12:]):
+                assert part not in whole
+            assert abs(len(whole) - len(line)) < 300  # letters glued to a token may go with it
+
+
+def test_p3_a_secret_longer_than_what_may_be_held_is_swallowed_to_its_end():
+    stream = Redactor(key=b"k").stream()
+    value = "Ab3" * 700_000
+    out = "".join(stream.push(part) for part in ("x password=", value, " and more\n")) + stream.finish()
+    assert "Ab3Ab3" not in out
+    assert out.endswith(" and more\n")
+
+
+def test_p3_a_line_without_end_takes_time_in_proportion():
+    def seconds(size: int) -> float:
+        stream = Redactor(key=b"k", known=[KnownValue(name="a", value=SECRET)]).stream()
+        start = time.process_time()
+        for _ in range(size):
+            stream.push("token=$x sk-1 a" * 8192)
+            assert stream.held_chars <= MAX_HELD + 200_000
+        stream.finish()
+        return time.process_time() - start
+
+    assert seconds(1) < 60
+    short, long = seconds(10), seconds(20)
+    assert long < 4 * short + 1
+
+
 HOSTILE = [
     "pass" + "word" * 50_000,
     "://" + "a:" * 60_000,
@@ -130,14 +181,28 @@ HOSTILE = [
     "htpasswd -b" + " -b" * 50_000,
     "ldapsearch " * 20_000,
     "identified by " * 20_000,
+    "token=$(" * 30_000,
+    "password " * 30_000,
+    "auth=a1" * 30_000,
+    'name: "token"\n' * 20_000,
+    "name: token\n  value: x\n" * 10_000,
+    "set env x_token " * 15_000,
+    "echo a|" * 30_000,
+    "_key=a1" * 30_000,
+    "credentials('a','" * 15_000,
+    "-u a -p a " * 25_000,
+    "gh" + "p_a" * 60_000,
+    "ey" + "Jaaaaaaaaaaaaaaaaaaa." * 12_000,
+    "a" * 1_000_000,
+    "+/" * 200_000,
 ]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].encode("unicode_escape").decode() for text in HOSTILE])
 def test_p3_no_line_makes_the_redactor_slow(text: str):
-    start = time.perf_counter()
+    start = time.process_time()  # what the rest of the machine does is no fault
     shown((text + "\n").encode())
-    assert time.perf_counter() - start < 6
+    assert time.process_time() - start < 10
 
 
 def test_p3_nothing_is_lost_around_what_is_replaced():

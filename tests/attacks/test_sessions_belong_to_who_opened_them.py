@@ -4,8 +4,9 @@ import pytest
 
 from execkit_mcp.errors import ExecNotFound, SessionNotFound
 from execkit_mcp.kit import open_kit
-from execkit_mcp.runtime.reading import ReadRequest, SendRequest
+from execkit_mcp.runtime.reading import ReadRequest
 from execkit_mcp.runtime.request import RunRequest
+from execkit_mcp.runtime.sending import SendRequest
 
 pytestmark = pytest.mark.promise("P5")
 
@@ -48,3 +49,12 @@ async def test_two_callers_have_two_default_sessions(kit, world):
     await kit.run(RunRequest(command="cd sub"), requester="a")
     assert (await kit.run(RunRequest(command="pwd"), requester="b")).stdout.strip() == str(world.workspace)
     assert (await kit.run(RunRequest(command="pwd"), requester="a")).stdout.strip() == str(world.workspace / "sub")
+
+
+async def test_what_one_caller_runs_makes_nothing_of_anothers_age_out(kit):
+    mine = await kit.run(RunRequest(command="echo mine", idempotency_key="k"), requester="a")
+    for _ in range(250):  # more than are kept of one caller
+        await kit.run(RunRequest(command=":"), requester="b")
+    assert (await kit.read(ReadRequest(exec_id=mine.exec_id), requester="a")).text == "mine\n"
+    again = await kit.run(RunRequest(command="echo mine", idempotency_key="k"), requester="a")
+    assert again.exec_id == mine.exec_id

@@ -3,12 +3,15 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from execkit_mcp.audit import AuditLog, verify_folder
 from execkit_mcp.audit.folder import HEAD_NAME, read_key, segment_name
+from execkit_mcp.audit.journal import JOURNAL_BYTES, JOURNAL_NAME
+from execkit_mcp.audit.seals import KEY_NAME, PUBLIC_NAME
 from execkit_mcp.errors import AuditChainBroken, AuditWriteFailed, StorageUnavailable
 from execkit_mcp.testing import FakeClock, FakeEntropy
 
@@ -52,18 +55,22 @@ def test_entries_are_chained_timed_and_whole(log, tmp_path):
     assert b'"time":"2027-01-15T08:00:00.000000+00:00"' in (tmp_path / segment_name(1)).read_bytes()
 
 
-def test_an_entry_is_synced_before_append_returns(log, tmp_path, monkeypatch):
+def test_an_entry_is_on_the_disk_before_append_returns(log, tmp_path, monkeypatch):
     synced = []
     real = os.fdatasync
-    monkeypatch.setattr(os, "fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd)))
-    log.append("decision", {})
-    assert synced == [(tmp_path / segment_name(1)).stat().st_size]
+    monkeypatch.setattr(os, "fdatasync", lambda fd: (synced.append(os.pread(fd, JOURNAL_BYTES, 0)), real(fd)))
+    log.append("decision", {"n": 1})
+    [journal] = synced
+    assert (tmp_path / segment_name(1)).read_bytes().splitlines(keepends=True)[-1] in journal
 
 
 def test_all_files_are_private(log, tmp_path):
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
         HEAD_NAME: 0o600,
+        JOURNAL_NAME: 0o600,
         segment_name(1): 0o600,
+        KEY_NAME: 0o600,
+        PUBLIC_NAME: 0o600,
     }
 
 
@@ -92,6 +99,15 @@ def test_two_writers_of_one_process_share_a_log(log, tmp_path):
     report = verify_folder(tmp_path)
     assert report.is_intact
     assert report.entries == 11
+
+
+def test_an_entry_that_another_writer_put_on_the_disk_counts_as_synced(log, tmp_path):
+    """The other's head covers ours: whoever waits for it must not wait for ever."""
+    with closing(open_log(tmp_path)) as other:
+        ours = log.enter("exec.started", {}, is_synced=False)
+        other.append("approval.decided", {})
+        log.sync()
+    assert log.synced_seq >= ours.seq
 
 
 def test_threads_share_a_log(log, tmp_path):

@@ -1,7 +1,6 @@
 """`make bench`: figures side by side in one run, so that the machine's noise falls on all of them alike."""
 
 import asyncio
-import codecs
 import json
 import os
 import statistics
@@ -9,17 +8,35 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
+import approving
 import budget
+import clicking
+import dispatch
+import fencing
+import flood
+import interrupts
+import protocol
+import sandboxes
+import scale
+import secrets_found
+import starting
+import watching
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from report import Report, against
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "400"))
+INTERRUPT_ROUNDS = 3
+MCP = "A call over MCP (stdio)"
+COUNTS = (100, 500, 1_000)
 DATA = Path(os.environ.get("EXECKIT_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 POLICY = """\
@@ -30,13 +47,6 @@ rules:
 """
 
 
-def row(name: str, samples_ms: list[float], note: str = "") -> None:
-    """Print one line of the table."""
-    samples_ms = sorted(samples_ms)
-    p95 = samples_ms[int(len(samples_ms) * 0.95)]
-    print(f"{name:44} {statistics.median(samples_ms):9.3f} {p95:9.3f} {samples_ms[0]:9.3f}  {note}")
-
-
 async def timed(work: Callable[[], Awaitable[object]]) -> float:
     """Milliseconds that ``work`` took."""
     start = time.perf_counter()
@@ -44,7 +54,7 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-async def mcp_round_trips(folder: Path) -> None:
+async def mcp_round_trips(report: Report, folder: Path) -> None:
     """`shell_run true` against the stock SDK's no-op tool, calls interleaved, both protocol eras."""
     policy = folder / "bench.yaml"
     policy.write_text(POLICY)
@@ -54,131 +64,107 @@ async def mcp_round_trips(folder: Path) -> None:
         args=["-m", "execkit_mcp", "serve", "--policy", str(policy), "--workspace", str(folder)],
         env=environment,
     )
-    stock = StdioServerParameters(command=sys.executable, args=[str(HERE / "stock_server.py")], env=environment)
+    stock, low = (
+        StdioServerParameters(command=sys.executable, args=[str(HERE / name)], env=environment)
+        for name in ("stock_server.py", "stock_lowlevel.py")
+    )
     for mode in ("auto", "legacy"):
         async with AsyncExitStack() as stack:
             a = await stack.enter_async_context(Client(stock, mode=mode))
             b = await stack.enter_async_context(Client(ours, mode=mode))
+            c = await stack.enter_async_context(Client(low, mode=mode))
+            await c.list_tools()
             await a.list_tools()
             await b.list_tools()
             first = await b.call_tool("shell_run", {"command": "true"})
             assert (first.structured_content or {})["exit_code"] == 0, first
-            samples: dict[str, list[float]] = {"stock": [], "ours": []}
+            samples: dict[str, list[float]] = {"stock": [], "low": [], "ours": []}
             for _ in range(ROUNDS):
                 samples["stock"].append(await timed(lambda: a.call_tool("noop", {})))
+                samples["low"].append(await timed(lambda: c.call_tool("noop", {})))
                 samples["ours"].append(await timed(lambda: b.call_tool("shell_run", {"command": "true"})))
-        row(f"MCP stdio, stock SDK no-op tool ({mode})", samples["stock"])
-        gap = statistics.median(samples["ours"]) - statistics.median(samples["stock"])
-        row(f"MCP stdio, shell_run true ({mode})", samples["ours"], f"{gap:+.3f} ms; bar: +1.5 ms")
+        floor, taken = statistics.median(samples["low"]), statistics.median(samples["ours"])
+        report.times(MCP, f"the stock SDK's no-op tool, high level ({mode})", samples["stock"])
+        report.times(MCP, f"the stock SDK's no-op tool, low level ({mode})", samples["low"])
+        ratio = taken / floor
+        note = f"{taken - floor:+.2f} ms, {ratio:.2f} x low level; {against(ratio, 1.5, 'x')}"
+        report.times(MCP, f"shell_run true ({mode})", samples["ours"], note)
 
 
-async def sdk_round_trips(folder: Path) -> None:
-    """The SDK's exec against a fresh `bash -c` for each command."""
-    from execkit_mcp import aio
-    from execkit_mcp.runtime.sdk_policy import Policy
-
-    async with aio.create(
-        policy=Policy.default_deny(allow=[":"]), state_dir=str(folder / "sdk"), workspace=str(folder)
-    ) as session:
-        await session.exec(":")
-        samples: dict[str, list[float]] = {"ours": [], "bash": []}
-        for _ in range(ROUNDS):
-            samples["ours"].append(await timed(lambda: session.exec(":")))
-            start = time.perf_counter()
-            subprocess.run(["bash", "-c", ":"], check=True)
-            samples["bash"].append((time.perf_counter() - start) * 1e3)
-    row("SDK exec of : (policy, redaction, audit fsync)", samples["ours"])
-    row("bash -c :", samples["bash"])
-
-
-def decisions() -> None:
+def decisions(report: Report) -> None:
     """Parse, judge and render everyday commands."""
-    from execkit_mcp.policy import Context, judge
-    from execkit_mcp.runtime.policies import load_policy
-
     source = DATA / "policy" / "everyday.jsonl"
     if not source.exists():
         print(f"decisions: no corpus at {source}")
         return
-    texts = [json.loads(line)["command"] for line in source.read_text().splitlines()]
-    policy = load_policy("read-only")
-    context = Context(cwd="/srv/app", home="/home/op", workspace="/srv/app")
-    for text in texts[:200]:
-        judge(text, policy, context)
-    samples = []
-    for text in texts:
-        start = time.perf_counter()
-        judge(text, policy, context)
-        samples.append((time.perf_counter() - start) * 1e3)
-    row(f"policy decision, {len(texts)} everyday commands", samples)
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, str(HERE / "decisions.py"), str(source)], capture_output=True, text=True, check=True
+        )
+        samples = sorted(each / 1e3 for each in json.loads(done.stdout))
+        note = f"p99 {samples[int(len(samples) * 0.99)]:.3f} ms"
+        report.times("Policy", f"one decision, {len(samples)} everyday commands", samples, note, limit=0.1)
 
 
-def redaction() -> None:
-    """Megabytes a second through clean-up, redaction and retention."""
-    from execkit_mcp.output.chain import OutputChain
-    from execkit_mcp.redaction import Redactor
+def _remote(report: Report) -> None:
+    import remote
 
-    line = "2026-11-21T10:00:00Z INFO worker-3 request path=/api/v1/items status=200 bytes=5123 took=12ms\n"
-    data = (line * 40_000).encode()
-    for name, redactor in (("no known values", Redactor(key=b"k" * 32, known=())),):
-        chain = OutputChain(redactor=redactor, limit_bytes=1 << 20)
-        start = time.perf_counter()
-        for at in range(0, len(data), 1 << 18):
-            chain.push(data[at : at + (1 << 18)])
-        chain.settle()
-        took = time.perf_counter() - start
-        print(f"output chain, log lines, {name}: {len(data) / took / 1e6:.0f} MB/s")
+    asyncio.run(remote.measure(report, ROUNDS))
 
 
-def retention(folder: Path) -> None:
-    """100 MB into the ledger, in memory and on disk, against `cat` into a pipe that is decoded."""
-    from execkit_mcp.output import RetainedText
-    from execkit_mcp.storage.spill import SpillFolder
-
-    line = "2026-11-21T10:00:00Z INFO worker-3 request path=/api/v1/items status=200 bytes=5123 took=12ms\n"
-    text = (line * (2 * (1 << 18) // len(line)))[: 1 << 18]
-    rounds = 100_000_000 // len(text)
-    source = folder / "source.txt"
-    source.write_text(text * rounds)
-    spill = SpillFolder(folder)
-    for turn in range(2):  # the first turn warms the page cache
-        start = time.perf_counter()
-        with subprocess.Popen(["cat", str(source)], stdout=subprocess.PIPE) as cat:
-            assert cat.stdout is not None
-            decode = codecs.getincrementaldecoder("utf-8")().decode
-            while data := cat.stdout.read1(1 << 18):
-                decode(data)
-        plain = time.perf_counter() - start
-        for name, limit, store in (
-            ("memory, 1 MiB kept", 1 << 20, None),
-            ("disk, 1 MiB kept", 1 << 20, spill.store(f"a{turn}")),
-            ("disk, all kept", 1 << 28, spill.store(f"b{turn}")),
-        ):
-            retained = RetainedText(limit_bytes=limit, store=store)
-            start = time.perf_counter()
-            for _ in range(rounds):
-                retained.append(text)
-            took = time.perf_counter() - start
-            assert retained.total_bytes == rounds * len(text)
-            if turn:
-                print(f"100 MB retained, {name}: {took * 1e3:.0f} ms; cat and decode: {plain * 1e3:.0f} ms")
-            retained.discard()
-    spill.close()
+def _starting(report: Report, folder: Path) -> None:
+    with Path(os.devnull).open("w") as hidden:
+        asyncio.run(starting.measure(report, folder, hidden))
 
 
-def main() -> None:
-    """Run everything and print one table."""
+def parts(report: Report, folder: Path) -> dict[str, Callable[[], object]]:
+    """What is measured, in this order."""
+    return {
+        "dispatch": lambda: asyncio.run(dispatch.measure(report, folder, ROUNDS)),
+        "together": lambda: asyncio.run(dispatch.measure_together(report, folder, ROUNDS // 8)),
+        "watching": lambda: asyncio.run(watching.measure(report, folder, ROUNDS // 2)),
+        "clicking": lambda: asyncio.run(clicking.measure(report, folder, 30)),
+        "approving": lambda: approving.measure(report, folder, 15),
+        "mcp": lambda: asyncio.run(mcp_round_trips(report, folder)),
+        "protocol": lambda: protocol.measure(report, folder, ROUNDS),
+        "starting": lambda: _starting(report, folder),
+        "decisions": lambda: decisions(report),
+        "sandboxes": lambda: asyncio.run(sandboxes.measure(report, folder)),
+        "fencing": lambda: asyncio.run(fencing.measure(report, folder, 40)),
+        "secrets": secrets_found.main,
+        "flood": lambda: asyncio.run(flood.measure(report, folder)),
+        "open": lambda: asyncio.run(scale.measure_open(report)),
+        **{f"scale {count}": partial(_scale, report, count) for count in COUNTS},
+        "interrupts": lambda: asyncio.run(interrupts.measure(report, INTERRUPT_ROUNDS)),
+        "remote": lambda: _remote(report),
+        "budget": budget.main,
+    }
+
+
+def _scale(report: Report, count: int) -> None:
+    asyncio.run(scale.measure(report, count))
+
+
+def main() -> int:
+    """Run everything, or the parts that are named, and print one table; a whole run is written to the docs as well.
+
+    A part that fails is said to have failed, and the others are measured all the same.
+    """
+    report, failed = Report(), []
     with tempfile.TemporaryDirectory(prefix="execkit-bench-") as name:
-        folder = Path(name)
-        print(f"{'':44} {'median':>9} {'p95':>9} {'min':>9}  ms, {ROUNDS} rounds")
-        asyncio.run(mcp_round_trips(folder))
-        asyncio.run(sdk_round_trips(folder))
-        decisions()
-        redaction()
-        retention(folder)
-        print()
-        budget.main()
+        chosen = parts(report, Path(name))
+        for part in sys.argv[1:] or chosen:
+            try:
+                chosen[part]()
+            except Exception as error:  # noqa: BLE001 - told at the end
+                traceback.print_exc()
+                failed.append(f"{part}: {type(error).__name__}: {error}")
+    for line in failed:
+        report.add("Not measured", line[:200], "failed")
+    if len(sys.argv) == 1:
+        report.write()
+    return bool(failed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -76,11 +76,11 @@ def record(tmp_path):
     log.append("decision", {**facts("x", "deny"), "canonical": None, "text": "coproc x"})
     log.append("exec.started", facts(REDACTED, "allow", exec_id="e2"))
     for number, (command, state) in enumerate(
-        [("deploy prod", "approved"), ("deploy stage", "approved"), ("destroy prod", "denied"), ("feed", "approved")]
+        [("kill 5", "approved"), ("kill 6", "approved"), ("destroy prod", "denied"), ("feed", "approved")]
     ):
         log.append("approval.requested", facts(command, "ask", approval_id=f"ap{number}"))
         log.append("approval.decided", {"approval_id": f"ap{number}", "state": state, "by": "cli", "who": "op"})
-    log.append("exec.started", facts("deploy prod", "ask", exec_id="e3", approval_id="ap0"))
+    log.append("exec.started", facts("kill 5", "ask", exec_id="e3", approval_id="ap0"))
     log.append("exec.started", facts("feed", "ask", exec_id="e4", approval_id="ap3", stdin_bytes=5))
     log.close()
     return folder
@@ -174,7 +174,7 @@ def test_nothing_is_concluded_from_a_record_that_was_edited(policy, mine, record
     whole = segment.read_text()
     lines = whole.splitlines(keepends=True)
     for name, text in {
-        "edited": whole.replace('"deploy prod"', '"deploy evil"'),
+        "edited": whole.replace('"kill 5"', '"kill 1"'),
         "cut": "".join([*lines[:3], *lines[4:]]),
         "swapped": "".join([lines[0], lines[2], lines[1]]),
         "other": "ls -l\n",
@@ -183,7 +183,7 @@ def test_nothing_is_concluded_from_a_record_that_was_edited(policy, mine, record
             done = policy(command, "--policy", mine, "--audit", write(text, name))
             assert (done.returncode, done.stdout) == (1, ""), name
             assert "audit.chain_broken" in done.stderr
-    segment.write_text(whole.replace('"deploy prod"', '"deploy evil"'))
+    segment.write_text(whole.replace('"kill 5"', '"kill 1"'))
     assert "audit.chain_broken" in policy("suggest", "--policy", mine, "--audit", str(record)).stderr
 
 
@@ -194,7 +194,7 @@ def test_suggest_prints_a_policy_that_loads_and_covers_what_was_approved_only(po
     suggested = write(done.stdout, "suggested.yaml")
     tested = policy("test", suggested)
     assert (tested.returncode, tested.stdout) == (0, "mine-approved: 2 of 2 tests hold\n")
-    for command, code in [("deploy prod", 0), ("deploy other", 3), ("deploy", 3), ("deploy prod stage -f", 3)]:
+    for command, code in [("kill 5", 0), ("kill 7", 3), ("kill", 3), ("kill -9 5", 3)]:
         assert policy("check", "--policy", suggested, "--", command).returncode == code, command
     for command in ("destroy prod", "feed", "rm x"):
         assert policy("check", "--policy", suggested, "--", command).returncode == 3, command
@@ -263,5 +263,5 @@ def test_colour_follows_the_terminal_and_no_color(monkeypatch):
 def test_test_warns_of_idle_rules_and_still_exits_0(policy, write):
     done = policy("test", write("version: 1\nname: p\nrules: [{id: r, allow: [systemtcl]}]\n"))
     assert done.returncode == 0
-    assert "mine.yaml:3: rule r: systemtcl: " in done.stdout
+    assert "mine.yaml:3:25: rule r: systemtcl: " in done.stdout
     assert 'did you mean "systemctl"?' in done.stdout

@@ -61,7 +61,8 @@ def test_targets_say_what_is_there(world):
     rows = json.loads(cli(world, "targets", "--json").stdout)
     assert rows[0]["name"] == "local"
     assert rows[0]["available"] is True
-    assert "none" in cli(world, "targets").stdout
+    assert rows[0]["fence"].keys() >= {"level", "exec_gate", "network"}
+    assert f"fence: {rows[0]['fence']['level']}, exec gate" in cli(world, "targets").stdout
 
 
 COMMANDS = ["serve", "run", "targets", "policy", "redact", "approvals", "approve", "deny", "audit"]
@@ -82,7 +83,9 @@ BAD = [
     (["run", "--config", "missing.yaml", "--", "true"], 2, "config.not_found"),
     (["frobnicate"], 2, "invalid choice"),
     (["serve", "--read-only", "--policy", "locked"], 2, "contradict"),
-    (["run", "--workspace", "/no/such/folder", "--", "true"], 2, "/no/such/folder"),
+    (["run", "--workspace", "/no/such/folder", "--", "true"], 2, "no workspace folder /no/such/folder"),
+    (["serve", "--workspace", "/no/such/folder"], 2, "no workspace folder /no/such/folder"),
+    (["serve", "--policy", "zzz"], 2, 'policy "zzz". Shipped'),
 ]
 
 

@@ -31,7 +31,7 @@ def test_without_anything_the_defaults_hold(environ, tmp_path):
     settings = load_settings(environ=environ)
     assert settings.policy == "workstation"
     assert settings.default_target == "local"
-    assert list(settings.targets) == ["local"]
+    assert list(settings.targets) == ["local", "sandbox"]
     assert settings.state_dir == str(tmp_path / "home/.local/state/execkit-mcp")
     assert settings.audit_dir == settings.state_dir
     assert settings.config_file is None

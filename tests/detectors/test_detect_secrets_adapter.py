@@ -11,11 +11,11 @@ VALUE = "aB3" + assemble((fill(ALNUM, 24),), "detector") + "9Z"
 
 
 def test_a_candidate_that_no_rule_decides_is_confirmed_by_detect_secrets():
-    line = f"STRIPE_KEY={VALUE}\n"
+    line = f"state_key: {VALUE}\n"
     assert Redactor(key=b"k").text(line) == (line, {})
     clean, counts = Redactor(key=b"k", confirmers=[DetectSecrets()]).text(line)
     assert VALUE not in clean
-    assert clean.startswith("STRIPE_KEY=[REDACTED:")
+    assert clean.startswith("state_key: [REDACTED:")
     assert sum(counts.values()) == 1
 
 
@@ -43,8 +43,8 @@ def test_only_candidate_lines_are_shown_to_a_confirmer():
             seen.append(line)
             return []
 
-    Redactor(key=b"k", confirmers=[Spy()]).text(f"plain {VALUE}\nsome_key={VALUE}\npass" + f"word={VALUE}\n")
-    assert seen == [f"some_key={VALUE}"]
+    Redactor(key=b"k", confirmers=[Spy()]).text(f"plain {VALUE}\nstate_key={VALUE}\npass" + f"word={VALUE}\n")
+    assert seen == [f"state_key={VALUE}"]
 
 
 def test_a_detector_that_fails_neither_leaks_nor_loses_output():
@@ -55,10 +55,10 @@ def test_a_detector_that_fails_neither_leaks_nor_loses_output():
             raise RuntimeError(line)
 
     confirmer = DetectSecrets(load=lambda: [Broken()])
-    clean, counts = Redactor(key=b"k", confirmers=[confirmer]).text(f"a\nsome_key={VALUE}\nb\n")
+    clean, counts = Redactor(key=b"k", confirmers=[confirmer]).text(f"a\nstate_key={VALUE}\nb\n")
     assert VALUE not in clean
     assert counts == {"unchecked": 1}
-    assert clean.startswith("a\nsome_key=[")
+    assert clean.startswith("a\nstate_key=[")
     assert clean.endswith("\nb\n")
 
 
@@ -66,7 +66,7 @@ def test_a_detector_that_cannot_be_loaded_fails_closed():
     def load() -> list[object]:
         raise ImportError
 
-    clean, _ = Redactor(key=b"k", confirmers=[DetectSecrets(load=load)]).text(f"some_key={VALUE}\n")
+    clean, _ = Redactor(key=b"k", confirmers=[DetectSecrets(load=load)]).text(f"state_key={VALUE}\n")
     assert VALUE not in clean
 
 

@@ -101,7 +101,7 @@ async def test_a_result_has_all_its_parts(session, world):
     assert done.session == "main"
     assert done.exec_id
     assert 0 < done.duration_ms < 5000
-    assert done.to_json()["fence"] == {"level": "none", "exec_gate": False, "network": "open"}
+    assert done.to_json()["fence"].keys() >= {"level", "exec_gate", "network"}
 
 
 async def test_the_servers_environment_never_reaches_a_session(session, world, monkeypatch):

@@ -1,5 +1,7 @@
 """P1 against a real bash: the argv that was judged is the argv that bash passes when it runs the canonical text.
 
+The folder that it was judged in is the one that it runs in, too.
+
 ``EXECKIT_FUZZ=N`` generates N texts (``make fuzz`` sets 100,000); without it a few thousand run. Many texts share one
 bash, in which the program ``p`` is a function that writes down what it was given.
 """
@@ -16,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from execkit_mcp.model import Verdict
-from execkit_mcp.policy import Context, compile_policy, judge, walk
+from execkit_mcp.policy import Context, compile_policy, globs, judge, walk
 from execkit_mcp.policy.document import EffectGrants, Element, PathRules, PolicyDocument, Rule, ShellRules
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind
 
@@ -39,16 +41,19 @@ POLICY = compile_policy(
         digest="d",
         rules=(RULE,),
         paths=PathRules(write=("/**",)),
-        shell=ShellRules(env_set=("A", "B")),
+        shell=ShellRules(
+            env_set=("A", "B"), state=frozenset({"cd", "pushd", "popd", "read", "unset", "export", "mapfile"})
+        ),
     )
 )
-CONTEXT = Context(cwd="/work", home=HOME, workspace="/work")
+CONTEXT = Context(cwd="/a/b/work", home=HOME, workspace="/a/b/work")
 HARNESS = r"""
 export LC_ALL=C.UTF-8
-p() { printf '%s\0' "$#" "${@//$'\n'/$'\x01'}" >&7; }  # a newline would end the write, and pipelines write at once
+p() { printf '%s\0' "$#" "$PWD" "${@//$'\n'/$'\x01'}" >&7; }  # a newline would end the write
+cat() { command -p cat; }
 PATH=/nonexistent HOME=/home/u TIMEFORMAT=
 while IFS= read -r -d '' text <&9; do
-  ( eval "$text" ) >/dev/null 2>&1 </dev/null
+  ( eval "$text" ) 8>&1 >/dev/null 2>&1 </dev/null | cat  # until the last process that it left has ended
   printf 'END\0' >&7
 done 9< "$1" 7> "$2"
 """
@@ -56,37 +61,41 @@ done 9< "$1" 7> "$2"
 
 @pytest.fixture
 def judged(monkeypatch):
-    """Every argv that was judged since the list was last cleared."""
-    seen: list[tuple[Arg, ...]] = []
+    """Every argv that was judged since the list was last cleared, with the folders that it may run in."""
+    seen: list[tuple[tuple[Arg, ...], tuple[str, ...] | None]] = []
     real = walk.judge_argv
 
-    def spy(argv, *rest, **options):
-        seen.append(argv)
-        return real(argv, *rest, **options)
+    def spy(argv, scope, *rest, **options):
+        seen.append((argv, scope.cwds))
+        return real(argv, scope, *rest, **options)
 
     monkeypatch.setattr(walk, "judge_argv", spy)
     return seen
 
 
-def run(texts: list[str], folder: Path) -> list[list[list[str]]]:
-    """For each text, each argv that ``p`` was given, program name left out."""
+def run(texts: list[str], folder: Path) -> list[list[tuple[list[str], str]]]:
+    """For each text, each argv that ``p`` was given, program name left out, and the folder it ran in."""
     (folder / "harness").write_text(HARNESS)
     (folder / "texts").write_bytes(b"".join(text.encode() + b"\0" for text in texts))
-    (folder / "empty").mkdir(exist_ok=True)
+    work = folder / CONTEXT.cwd[1:]
+    for name in ("d/e", "f"):
+        (work / name).mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["/bin/bash", "--norc", "--noprofile", str(folder / "harness"), str(folder / "texts"), str(folder / "log")],
-        cwd=folder / "empty",
+        cwd=work,
         stdin=subprocess.DEVNULL,
         check=True,
         timeout=300,
     )
-    found: list[list[list[str]]] = [[]]
+    found: list[list[tuple[list[str], str]]] = [[]]
     fields = iter((folder / "log").read_bytes().decode(errors="surrogateescape").split("\0")[:-1])
     for field in fields:
         if field == "END":
             found.append([])
         else:
-            found[-1].append([next(fields).replace("\x01", "\n") for _ in range(int(field))])
+            where = next(fields)
+            words = [next(fields).replace("\x01", "\n") for _ in range(int(field))]
+            found[-1].append((words, where.removeprefix(str(folder)) if where.startswith(str(folder)) else ""))
     found.pop()
     assert len(found) == len(texts)
     return found
@@ -98,6 +107,8 @@ def is_given(word: str, arg: Arg) -> bool:
         return True  # another user's home: the policy takes it as unknown
     if arg.kind is ArgKind.DYNAMIC:
         return word.startswith(HOME + arg.prefix[1:] if arg.is_home else arg.prefix)
+    if arg.kind is ArgKind.GLOB and arg.is_single:  # a number, or one name that a pattern found
+        return arg.text == word or globs.matches(word, arg.text)
     text = re.sub(r"\\(.)", r"\1", arg.text, flags=re.DOTALL) if arg.kind is ArgKind.GLOB else arg.text
     if arg.is_home:
         text = HOME + text[1:]
@@ -134,10 +145,10 @@ def test_the_argv_that_was_judged_is_the_argv_that_bash_passes(batch, judged, tm
     made = generated(judged, 7000 + batch, min(BATCH, TEXTS - batch * BATCH))
     logs = run([canonical for _, canonical, _ in made], tmp_path)
     wrong = [
-        (text, canonical, words)
+        (text, canonical, words, where)
         for (text, canonical, argvs), log in zip(made, logs, strict=True)
-        for words in log
-        if not any(fits(words, argv) for argv in argvs)
+        for words, where in log
+        if not any(fits(words, argv) and (not where or cwds is None or where in cwds) for argv, cwds in argvs)
     ]
     assert wrong == []
     assert sum(map(len, logs)) > len(made)
@@ -184,14 +195,14 @@ def test_stubbed_programs_are_given_what_was_judged(judged, tmp_path):
         (stubs / name).write_text(STUB)
         (stubs / name).chmod(0o755)
     ran = 0
-    for text in [*BY_HAND, *corpus()]:
+    for number, text in enumerate([*BY_HAND, *corpus()]):
         judged.clear()
         decision = judge(text, POLICY, CONTEXT)
-        heads = {argv[0].text for argv in judged if argv and argv[0].is_static}
+        heads = {argv[0].text for argv, _ in judged if argv and argv[0].is_static}
         if decision.canonical is None or not heads <= STUBBED:
             assert text not in BY_HAND
             continue
-        log = tmp_path / "log"
+        log = tmp_path / f"log-{number}"  # of its own: what a text leaves behind may write later
         log.write_bytes(b"")
         subprocess.run(
             ["/bin/bash", "--norc", "--noprofile", "-c", decision.canonical],
@@ -206,6 +217,6 @@ def test_stubbed_programs_are_given_what_was_judged(judged, tmp_path):
         fields = iter(log.read_bytes().decode(errors="surrogateescape").split("\0")[:-1])
         for name in fields:
             words = [next(fields) for _ in range(int(next(fields)))]
-            assert any(argv[0].text == name and fits(words, argv) for argv in judged if argv), (text, name, words)
+            assert any(argv[0].text == name and fits(words, argv) for argv, _ in judged if argv), (text, name, words)
             ran += 1
     assert ran > 2 * len(BY_HAND)

@@ -1,5 +1,6 @@
 import pytest
 
+from execkit_mcp.output import terminal
 from execkit_mcp.output.decode import Decoder
 from execkit_mcp.output.terminal import MAX_LINE, Terminal
 
@@ -97,3 +98,9 @@ def test_bytes_that_are_no_text_are_replaced_and_counted(data: bytes, text: str,
     decoder = Decoder()
     out = "".join(decoder.push(data[at : at + size]) for at in range(0, len(data), size)) + decoder.finish()
     assert (out, decoder.replaced) == (text, replaced)
+
+
+def test_the_quick_look_for_control_characters_finds_what_the_pattern_finds():
+    for code in (*range(0x120), 0xD800, 0xFFFD, 0x1F600):
+        for text in (chr(code), f"ab{chr(code)}é\n\t"):
+            assert terminal._has_control(text) == bool(terminal._CONTROL.search(text)), (code, text)

@@ -35,7 +35,7 @@ def test_a_rule_that_names_the_context_grants_it(decide):
 
 def test_the_refusal_names_the_flag_and_the_line_that_grants_it(decide):
     decision = decide("helm list --kube-context prod", allow=["helm list"])
-    assert decision.message == "--kube-context prod picks the server, and the rule does not name it."
+    assert decision.message == "--kube-context prod picks the server or the identity, and the rule does not name it."
     assert decision.hint == "Name it in rule allow: `flags: {values: {--kube-context: [prod]}}`."
     assert Effect(EffectKind.NET, "configured:prod") in decision.commands[0].effects
 

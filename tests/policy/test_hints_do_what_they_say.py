@@ -13,10 +13,11 @@ import pytest
 
 from execkit_mcp.config.locations import shipped_policies_dir
 from execkit_mcp.config.strict_yaml import parse
-from execkit_mcp.model import Verdict
+from execkit_mcp.model import Fence, ReasonCode, Verdict
 from execkit_mcp.model.source import plain
 from execkit_mcp.policy import Context, judge
 from execkit_mcp.policy.explain import explain_json
+from execkit_mcp.policy.hazards import BY_ID
 from execkit_mcp.runtime.policies import load_policy
 
 HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
@@ -40,7 +41,7 @@ CASES = {
         "find /var/log -name x -delete", "ls -R /var/lib", "kill -9 1", "grep x /home/dev/y", "kubectl get pods",
     ),
     "workstation": (
-        "umask 077", "trap ls EXIT", "ulimit -c 0", "set -x", "shopt -s nullglob", "echo hello > /etc/motd", "LEVEL=1 ls",
+        "umask 077", "trap ls EXIT", "ulimit -c 0", "set -v", "shopt -s nullglob", "echo hello > /etc/motd", "LEVEL=1 ls",
         "touch /srv/x", "make -C /srv/other all", "terraform plan", "sort -o /srv/out in", "docker compose up -d", "gh pr merge 12",
     ),
 }  # fmt: skip
@@ -72,20 +73,32 @@ def _wrapper(sheet, rule):
     return next(iter(element.values()))["then"]
 
 
-def extend(sheet, policy, section, key, entry):
-    stated = {
-        "paths.read": policy.document.paths.read, "paths.write": policy.document.paths.write,
-        "shell.state": policy.document.shell.state, "shell.env.set": policy.document.shell.env_set,
-        "network.allow": policy.document.network.allow,
-    }[f"{section}.{key}"]  # fmt: skip
+def extend(sheet, section, key, entry):
     place = sheet
     for step in (*section.split("."),):
         place = place.setdefault(step, {})
-    place[key] = [*(stated or ()), entry]
+    place[key] = [*(place.get(key) or ()), entry]
+
+
+def write_out(sheet, section, key, entries):
+    place = sheet
+    for step in section.split("."):
+        place = place.setdefault(step, {})
+    place[key] = json.loads(entries)
+
+
+def take_in(sheet, policy, key, entry):
+    """Write what an include holds into the policy itself, without one entry of its hazards."""
+    document = policy.document
+    sheet["include"] = [each for each in sheet["include"] if each != "builtin:base"]
+    sheet.setdefault("shell", {}).setdefault("state", sorted(document.shell.state))
+    sheet["hazards"] = {"ask": list(document.hazards.ask), "deny": list(document.hazards.deny)}
+    sheet["hazards"][key] = [each for each in sheet["hazards"][key] if each != entry]
 
 
 def apply(hint, sheet, policy, command):  # noqa: C901, PLR0911, PLR0912 - one kind of hint after another
     """Change the sheet as the hint says; the kind of hint, or None where it speaks about the command itself."""
+    kind = None
     if found := re.match(r'Add to allow in `then` of rule (\S+): "([^"]+)"', hint):
         _wrapper(sheet, found[1])["allow"].append(found[2])
         return "then"
@@ -94,7 +107,10 @@ def apply(hint, sheet, policy, command):  # noqa: C901, PLR0911, PLR0912 - one k
         return "then"
     if found := re.match(r'Add to allow: "([^"]+)"(?: with `effects: (.+?)`)?\.', hint):
         add_rule(sheet, "allow", found[1], effects_of(found[2]) if found[2] else None)
-        return "rule"
+        hint = hint[found.end() :]
+        if not hint:
+            return "rule"
+        kind = "rule"
     if found := re.match(r"Add `allow: \[(.+?)\]` with `effects: trusted`", hint):
         add_rule(sheet, "allow", found[1], "trusted")
         return "trusted"
@@ -108,21 +124,32 @@ def apply(hint, sheet, policy, command):  # noqa: C901, PLR0911, PLR0912 - one k
             if isinstance(element, dict) and program in element:
                 element[program].setdefault("flags", {}).setdefault("values", {})[found[2]] = [found[3]]
         return "server"
-    kind = None
+    for section, key, entries in re.findall(r"Write `(paths|network|shell)\.(\w+): (\[.+?\])`", hint):
+        write_out(sheet, section, key, entries)
+        kind = kind or key
     for what in re.findall(r"`(effects: \{.+?\})`", hint):
         give(sheet, re.search(r"\brule (\S+?)[ .,]", f"{hint} ")[1], what.removeprefix("effects: "))
         kind = "effects"
     if "limits.background: allow" in hint:
         sheet.setdefault("limits", {})["background"] = "allow"
         return "background"
-    if found := re.match(r"`hazards.ask` has it through `builtin:dangerous`", hint):
-        sheet["include"] = [each for each in sheet["include"] if each != "builtin:base"]
-        sheet["hazards"] = {"ask": ["disk-overwrite"], "deny": ["fork-bomb"]}
+    if found := re.match(r"`([^`]+)` under `hazards\.(ask|deny)` comes from an include", hint):
+        take_in(sheet, policy, found[2], found[1])
         return "hazard"
-    for section, key in re.findall(r"to `(paths|network|shell\.env|shell)\.(\w+)`", hint):
-        before = re.sub(r"`effects: .+?`", "", hint).partition(f" to `{section}.{key}`")[0]
-        for entry in re.findall(r"`([^`]+)`", before):
-            extend(sheet, policy, section, key, entry)
+    if found := re.match(r"Move `([^`]+)` from `hazards.deny` to `hazards.ask`", hint):
+        sheet["hazards"]["deny"].remove(found[1])
+        sheet["hazards"]["ask"].append(found[1])
+        return "hazard"
+    if found := re.match(r"`hazards.deny` has it through `([^`]+)`: .+ and `([^`]+)` under `hazards.ask`", hint):
+        others = [row for row in BY_ID if row != found[2]]
+        sheet["hazards"] = {"deny": others, "ask": [found[2]]}
+        return "hazard"
+    plain_hint = re.sub(r"`effects: .+?`", "", hint)
+    for entries, section, key in re.findall(
+        r"((?:`[^`]+`(?: and )?)+) to `(paths|network|shell\.env|shell)\.(\w+)`", plain_hint
+    ):
+        for entry in re.findall(r"`([^`]+)`", entries):
+            extend(sheet, section, key, entry)
         kind = kind or key
     return kind
 
@@ -180,6 +207,9 @@ def test_following_the_hints_ends_in_what_they_promise(followed, name, text):
 
 def test_the_sample_holds_enough_of_every_kind_of_hint(followed):
     kinds = Counter(kind for _, steps in followed.values() for _, kind, _ in steps if kind is not None)
+    hints = [hint for _, steps in followed.values() for _, _, hint in steps]
+    kinds["write"] = sum("to `paths.write`" in hint for hint in hints)
+    kinds["allow"] = sum("to `network.allow`" in hint for hint in hints)
     wanted = {
         "rule": 20, "write": 15, "effects": 10, "trusted": 1, "ask": 3, "state": 6, "set": 3, "read": 3, "hazard": 10,
         "then": 3, "server": 1, "background": 1, "allow": 3,
@@ -211,3 +241,113 @@ def test_a_safer_way_that_is_offered_has_the_verdict_that_stands_beside_it():
 def test_a_then_without_paths_of_its_own_writes_nothing_and_says_so(followed):
     _, steps = followed["prod-readonly", "sudo tee /srv/x"]
     assert "Add `/srv/x` to `then.paths.write`." in [hint for _, _, hint in steps]
+
+
+def test_one_hint_names_the_rule_and_the_list_that_lacks_an_entry(followed):
+    steps = followed["read-only", "touch x"][1]
+    assert len(steps) == 2
+    assert steps[0][2].endswith("with `effects: {write: paths}`. Add `/home/dev/project/x` to `paths.write`.")
+
+
+def test_a_list_that_an_include_states_is_written_out_whole(followed):
+    hint = followed["read-only", "umask 022"][1][0][2]
+    assert hint.startswith('Write `shell.state: ["cd", ')
+    assert "\"umask\"]`: a list of the policy's own takes the place of its include's." in hint
+    assert followed["workstation", "umask 077"][1][0][2] == "Add `umask` to `shell.state`."
+
+
+# ── hazards that deny, fences, texts that are not read ─────────────────────────────────────────────────────
+
+
+def policy_of(folder, text):
+    path = folder / "policy.yaml"
+    path.write_text(text)
+    path.chmod(0o600)
+    return load_policy(str(path), workspace=HERE.workspace)
+
+
+HAZARDS_THAT_DENY = {
+    "by its name": ("hazards: {ask: [], deny: [rm-recursive]}", "rm -rf build", "Move `rm-recursive` from"),
+    "by the group": (
+        'hazards: {ask: [], deny: ["builtin:dangerous"]}',
+        "rm -rf build",
+        "`hazards.deny` has it through",
+    ),
+    "by a glob": ('hazards: {ask: [], deny: ["rm-*"]}', "rm -rf build", "`hazards.deny` has it through"),
+    "by an include": (
+        'include: ["builtin:base"]',
+        "dd if=a of=/dev/sda",
+        "`disk-overwrite` under `hazards.deny` comes",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", HAZARDS_THAT_DENY)
+def test_a_hazard_that_denies_asks_once_its_hint_is_followed(how, tmp_path):
+    line, text, begin = HAZARDS_THAT_DENY[how]
+    sheet = f"version: 1\nname: t\n{line}\nrules: [{{id: all, effects: trusted, allow: [rm, dd]}}]\n"
+    policy = policy_of(tmp_path, sheet)
+    decision = judge(text, policy, HERE)
+    assert decision.verdict is Verdict.DENY
+    assert decision.hint.startswith(begin)
+    changed = plain(parse(sheet.encode(), "t"))
+    changed["hazards"] = {key: list(entries) for key, entries in changed.get("hazards", {}).items()}
+    assert apply(decision.hint, changed, policy, {}) == "hazard"
+    assert judge(text, policy_of(tmp_path, json.dumps(changed)), HERE).verdict is Verdict.ASK
+
+
+def test_a_fence_that_is_lacking_is_named_with_all_three_ways_out(tmp_path):
+    sheet = "version: 1\nname: t\nrules: [{id: held, effects: trusted, allow: [make], require: {fence: namespaces}, otherwise: deny}]\n"
+    decision = judge("make", policy_of(tmp_path, sheet), HERE)
+    assert decision.verdict is Verdict.DENY
+    assert decision.message == "Rule held requires fence namespaces (here: none)."
+    assert decision.hint == "Open the session where that fence holds, or change `require` or `otherwise` of the rule."
+    fenced = Context(
+        cwd=HERE.cwd, home=HERE.home, workspace=HERE.workspace, fence=Fence(level="container", network="none")
+    )
+    assert judge("make", policy_of(tmp_path, sheet), fenced).verdict is Verdict.ALLOW
+    assert (
+        judge("make", policy_of(tmp_path, sheet.replace("otherwise: deny", "otherwise: ask")), HERE).verdict
+        is Verdict.ASK
+    )
+    assert (
+        judge("make", policy_of(tmp_path, sheet.replace("fence: namespaces", "fence: none")), HERE).verdict
+        is Verdict.ALLOW
+    )
+
+
+# A text with a construct that is not read, and the same without it.
+UNREAD = [
+    ("coproc cat", "cat"),
+    ("f() { ls; }; f", "ls"),
+    ("select x in a b; do echo; done", "for x in a b; do echo; done"),
+    ("echo $(($(ls) + 1))", "n=$(ls); echo $((n + 1))"),
+    ("a=([0]=1); ls", "a=1; ls"),
+    ("echo ${!x}", 'echo "$x"'),
+    ("((a[0])) && ls", "((a)) && ls"),
+]
+
+
+@pytest.mark.parametrize(("text", "plainer"), UNREAD)
+def test_a_text_that_is_not_read_is_read_without_the_construct_that_the_message_names(text, plainer):
+    policy = load_policy("read-only", workspace=HERE.workspace)
+    decision = judge(text, policy, HERE)
+    assert decision.reason_code is ReasonCode.UNPARSED
+    assert re.search(r"at line 1, column \d+", decision.message)
+    assert decision.hint == "Write it with plain commands, pipes, loops and redirects, and without that construct."
+    assert judge(plainer, policy, HERE).verdict is Verdict.ALLOW
+
+
+def test_a_text_that_is_too_long_is_read_in_parts():
+    policy = load_policy("read-only", workspace=HERE.workspace)
+    text = "echo " + "x" * 40_000
+    decision = judge(f"{text}; {text}", policy, HERE)
+    assert (decision.reason_code, decision.hint) == (ReasonCode.LIMIT, "Shorten or split the text.")
+    assert judge(text, policy, HERE).verdict is Verdict.ALLOW
+
+
+def test_a_text_inside_that_is_not_read_is_run_by_itself():
+    policy = load_policy("workstation", workspace=HERE.workspace)
+    sheet = judge("timeout 5 sh -c 'coproc ls'", policy, HERE)
+    assert sheet.verdict is Verdict.ASK
+    assert judge("timeout 5 ls", policy, HERE).verdict is Verdict.ALLOW

@@ -65,6 +65,12 @@ class Broken:
     def resolve(self, path):
         raise RuntimeError(f"no answer about {path}")
 
+    def linked_by(self, pattern):
+        raise RuntimeError(f"no answer about {pattern}")
+
+    def configured(self, folder):
+        raise RuntimeError(f"no answer about {folder}")
+
 
 def test_a_rule_that_fails_while_it_judges_denies_and_the_fault_is_told(load):
     policy = load("defaults: {decision: ask}\nrules: [{allow: [{cat: {cwd: [/srv/**]}}]}]\n")

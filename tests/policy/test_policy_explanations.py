@@ -1,5 +1,7 @@
 """A decision explains itself, and the examples in a document are run."""
 
+import pytest
+
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, compile_policy, explain, judge, run_examples
 from execkit_mcp.policy.document import Element, Example, PathRules, PolicyDocument, Rule
@@ -37,3 +39,11 @@ def test_examples_that_differ_are_told_with_their_line():
     failures = run_examples(compile_policy(document), HERE)
     assert [failure.example.source for failure in failures] == ["p.yaml:11", "p.yaml:12"]
     assert failures[0].message.startswith("p.yaml:11: ")
+
+
+@pytest.mark.parametrize("text", ["''", '"" x', "ls | ''"])
+def test_an_empty_word_where_a_program_should_stand_is_named_as_that(decide, text):
+    decision = decide(text, allow=["ls"])
+    assert decision.verdict is Verdict.DENY
+    assert "first word is empty" in decision.message
+    assert "[]" not in decision.hint

@@ -2,9 +2,11 @@
 """Where words point to, and which patterns cover or touch it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from execkit_mcp.policy import globs
-from execkit_mcp.policy.paths import compile_paths, locate
+from execkit_mcp.policy.paths import _lexical, compile_paths, locate
 
 HOME, CWD = "/home/op", "/srv/app"
 NEVER = compile_paths(
@@ -129,3 +131,47 @@ def test_all_of_a_home_is_refused_unless_it_is_ones_own():
 )  # fmt: skip
 def test_two_patterns_meet_if_some_name_matches_both(left, right, expected):
     assert globs.meet(left, right) is expected
+
+
+STEPS = (
+    "", ".", "..", "...", ".git", "a", "b*", "[x]", "\\", "proc", "self", "1", "root", "cwd", "task", "fd", "0", "dev",
+    "null", "stdin", "var", "run", "lock", "etc", "mtab",
+)  # fmt: skip
+
+
+DOORS = (
+    "/proc/self/root",
+    "/proc/self/cwd",
+    "/proc/1/fd/0",
+    "/dev/stdin",
+    "/dev/fd/3",
+    "/var/run",
+    "/var/lock",
+    "/etc/mtab",
+)
+
+
+def the_long_way(text, **kinds):
+    """Following links (which lead nowhere else here) keeps a path from being placed at once."""
+    return locate(text, home=HOME, follow=_lexical, **kinds)
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/x", "/./x", "/../x", "//x", "/x/..", "/..", "x"])
+@pytest.mark.parametrize("beginning", ["", "/", "/.", "/a/..", "/proc/self/root"])
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_is_seen_in_every_spelling(door, beginning, ending):
+    for spelled in (door, door.replace("/", "//"), door.replace("/", "/./")):
+        text = beginning + spelled + ending
+        assert locate(text, home=HOME, cwd=CWD) == the_long_way(text, cwd=CWD)
+
+
+@given(
+    steps=st.lists(st.sampled_from(STEPS), max_size=7),
+    start=st.sampled_from(["", "/", "//"]),
+    cwd=st.sampled_from(["/srv/app", "/proc/self", "/var", "/"]),
+    is_recursive=st.booleans(),
+)
+def test_a_plain_spelling_leads_where_opening_every_door_leads(steps, start, cwd, is_recursive):
+    text = start + "/".join(steps)
+    at_once = locate(text, cwd=cwd, home=HOME, is_recursive=is_recursive)
+    assert at_once == the_long_way(text, cwd=cwd, is_recursive=is_recursive)

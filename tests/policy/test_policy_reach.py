@@ -19,17 +19,17 @@ def warned(tmp_path):
 
 
 IDLE = [
-    ("rules: [{id: r, allow: [systemtcl]}]", ":3: rule r: systemtcl: ", 'did you mean "systemctl"?'),
-    ("rules: [{id: r, allow: [deploy]}]", ":3: rule r: deploy: ", "effects: trusted"),
-    ('rules: [{id: r, allow: ["systemctl statsu"]}]', ":3: rule r: ", 'did you mean "status"?'),
-    ('rules: [{id: r, allow: ["docker ps"]}, {id: q, ask: [docker]}]', ":3: rule r: docker: ", "rule q ("),
-    ("rules: [{id: r, ask: [shutdown]}, {id: q, deny: [shutdown]}]", ":3: rule r: ", "denies everything"),
-    ("rules: [{id: r, allow: [ls]}, {id: q, deny: ['l*']}]", ":3: rule r: ", "denies everything"),
+    ("rules: [{id: r, allow: [systemtcl]}]", ":3:25: rule r: systemtcl: ", 'did you mean "systemctl"?'),
+    ("rules: [{id: r, allow: [deploy]}]", ":3:25: rule r: deploy: ", "effects: trusted"),
+    ('rules: [{id: r, allow: ["systemctl statsu"]}]', ":3:25: rule r: ", 'did you mean "status"?'),
+    ('rules: [{id: r, allow: ["docker ps"]}, {id: q, ask: [docker]}]', ":3:25: rule r: docker: ", "rule q ("),
+    ("rules: [{id: r, ask: [shutdown]}, {id: q, deny: [shutdown]}]", ":3:23: rule r: ", "denies everything"),
+    ("rules: [{id: r, allow: [ls]}, {id: q, deny: ['l*']}]", ":3:25: rule r: ", "denies everything"),
     ("rules: [{id: r, allow: [{rm: {flags: {require: [-r], deny: ['-*']}}}]}]", "", "requires and denies -r"),
     ("rules: [{id: r, allow: [{ls: {flags: {allow: [-l], require: [-a]}}}]}]", "", "flags.allow does not list"),
     ("rules: [{id: r, allow: [{ls: {flags: {allow: [-l], any: [-a]}}}]}]", "", "lists none of them"),
     ("rules: [{id: r, allow: [{ls: {flags: {any: [-a], deny: [-a]}}}]}]", "", "denies each of them"),
-    ("rules: [{id: r, deny: [{cat: {args: []}}]}]", ":3: rule r: cat: ", "matches nothing"),
+    ("rules: [{id: r, deny: [{cat: {args: []}}]}]", ":3:25: rule r: cat: ", "matches nothing"),
     ("rules: [{id: r, allow: [/opt/cd]}]", "", "builtin of the shell"),
     ("paths: {read: [/etc/ssh/**], never: [/etc/**]}", "", "lies within /etc/** of paths.never"),
 ]

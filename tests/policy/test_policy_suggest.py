@@ -1,6 +1,8 @@
 # ruff: noqa: E501 - a table reads one row a line
 """What a suggested rule covers, and each way in which it could have been wider."""
 
+import json
+
 import pytest
 
 from execkit_mcp.model import Verdict
@@ -44,9 +46,7 @@ def approve(base, tmp_path):
 
 
 WIDER = [
-    ("deploy prod", ["deploy", "deploy stage", "deploy prod stage", "deploy -f prod", "sudo deploy prod", "cat x | ./deploy prod"]),
-    ("deploy -f prod", ["deploy prod", "deploy -g prod", "deploy -f -g prod", "deploy -f"]),
-    ("deploy", ["deploy prod", "deploy -f", "deploy $x", "deploy *"]),
+    ("touch", ["touch a", "touch -c", "touch $x", "touch *"]),
     ("touch a", ["touch b", "touch -c a", "touch", "touch *", "touch /etc/a", "touch a b"]),
     ("touch '*.a'", ["touch *.a", "touch x.a"]),
     ("fallocate -l 5 x", ["fallocate x", "fallocate -l 6 x", "fallocate -l 5 y", "fallocate -l 5 -p x"]),
@@ -88,7 +88,11 @@ LEFT = [
     ("coproc x", "outside what can be judged"),
     ("git stash", "would cover `git stash"),
     ("LD_PRELOAD=x touch a", "LD_PRELOAD"),
-    ("ls | deploy prod", ""),
+    ("ls | deploy prod", "what deploy does is not known"),
+    (
+        "deploy -f prod",
+        '{"effects": "trusted", "allow": [{"deploy": {"flags": {"allow": ["-f"], "require": ["-f"]}, "args": ["prod"]',
+    ),
 ]
 
 
@@ -102,19 +106,34 @@ def test_what_no_rule_can_say_exactly_is_left_with_a_reason(approve, text, reaso
 
 
 def test_the_fewest_effects_are_granted(approve):
-    _, found = approve("touch a", "deploy prod", "kill 5", "whoami")
+    _, found = approve("touch a", "kill 5", "whoami", "deploy prod")
     granted = {rule.elements[0].program: rule.effects for rule in found.rules}
     assert granted["touch"].write == "paths"
     assert granted["touch"].net is granted["touch"].process is granted["touch"].read is None
     assert granted["kill"].process == "any"
     assert granted["whoami"] is None
-    assert granted["deploy"].is_trusted
+    assert "deploy" not in granted
+
+
+def test_a_rule_that_vouches_is_only_ever_offered_to_be_written_by_hand(approve, tmp_path):
+    policy, found = approve("deploy -f prod")
+    assert (found.rules, found.covered) == ((), ())
+    assert judge("deploy -f prod", policy, HERE).verdict is not Verdict.ALLOW
+    offered = json.loads(found.left[0].reason.partition("to vouch, write: ")[2])
+    sheet = {"version": 1, "name": "t", "rules": [{"id": "vouched", **offered}]}
+    path = tmp_path / "vouched.yaml"
+    path.write_text(json.dumps(sheet))
+    path.chmod(0o600)
+    vouched = load_policy(str(path), workspace=WORKSPACE)
+    assert judge("deploy -f prod", vouched, HERE).verdict is Verdict.ALLOW
+    for other in ("deploy prod", "deploy -f", "deploy -g prod", "deploy -f stage"):
+        assert judge(other, vouched, HERE).verdict is not Verdict.ALLOW
 
 
 def test_commands_that_differ_in_one_operand_become_one_element_with_a_list(approve):
-    _, found = approve("deploy prod", "deploy stage", "deploy prod", "deploy a b")
+    _, found = approve("touch a", "touch b", "touch a", "touch a c")
     (rule,) = found.rules
-    assert [element.args for element in rule.elements] == [("prod", "stage"), ("a", "b")]
+    assert [element.args for element in rule.elements] == [("a", "b"), ("a", "c")]
     assert len(found.covered) == 3
 
 
@@ -132,6 +151,6 @@ def test_a_folder_outside_the_workspace_is_named_as_it_is(approve):
 
 
 def test_a_text_cannot_write_lines_of_its_own_into_the_file(approve):
-    policy, found = approve("sh -c 'x\nrules: [{allow: [rm]}]'", "deploy 'a\n  - {allow: [rm]}'")
+    policy, found = approve("sh -c 'x\nrules: [{allow: [rm]}]'", "touch 'a\n  - {allow: [rm]}'")
     assert len(found.covered) == 1
     assert judge("rm x", policy, HERE).verdict is not Verdict.ALLOW

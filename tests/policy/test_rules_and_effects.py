@@ -292,3 +292,26 @@ def test_a_flag_that_goes_to_another_folder_is_where_the_command_runs(decide, te
         Rule(id="m", verdict=Verdict.ALLOW, elements=(Element(program="make", **inside),), effects=TRUSTED),
     ]
     assert decide(text, rules=rules).verdict is expected
+
+
+@pytest.mark.parametrize("flag", ["--unsafe-paths", "--unsafe-path", "--unsafe", "--un"])
+def test_a_flag_cut_short_is_still_the_flag_that_a_rule_keeps_off(decide, flag):
+    vouched = Rule(
+        id="apply",
+        verdict=Verdict.ALLOW,
+        elements=(Element(program="frobnicate", sub=(("apply",),), flags=FlagRules(deny=("--unsafe-paths",))),),
+        effects=TRUSTED,
+    )
+    assert decide("frobnicate apply x", rules=(vouched,)).verdict is Verdict.ALLOW
+    assert decide(f"frobnicate apply {flag} x", rules=(vouched,)).verdict is Verdict.DENY
+    hard = Element(program="frobnicate", flags=FlagRules(any=("--unsafe-paths",)))
+    assert decide(f"frobnicate apply {flag} x", deny=[hard], ask=["frobnicate"]).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "words", ["--context=prod", "--context prod", '--context "$X"', "--context=dev --context=prod"]
+)
+def test_a_refused_value_is_refused_wherever_it_may_stand(decide, words):
+    hard = Element(program="kubectl", flags=FlagRules(any=("--context",), values={"--context": ("prod",)}))
+    assert decide(f"kubectl {words} get pods", deny=[hard], ask=["kubectl"]).verdict is Verdict.DENY
+    assert decide("kubectl --context=dev get pods", deny=[hard], ask=["kubectl"]).verdict is Verdict.ASK

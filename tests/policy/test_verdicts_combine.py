@@ -165,7 +165,7 @@ def test_a_fault_inside_a_rule_denies_and_is_reported(decide, monkeypatch):
         raise RuntimeError(message)
 
     monkeypatch.setattr(programs, "matches", broken)
-    decision = decide("ls", allow=["ls"])
+    decision = decide("git status", allow=["git status"])
     assert decision.verdict is Verdict.DENY
     assert any("broken" in warning for warning in decision.warnings)
 

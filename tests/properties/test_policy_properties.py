@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, compile_policy, judge
 from execkit_mcp.policy.document import EffectGrants, Element, FlagRules, PathRules, PolicyDocument, Rule
+from execkit_mcp.policy.shell.flat import plain_words
 from execkit_mcp.policy.shell.parser import parse
 
 HERE = Context(cwd="/srv/app", home="/home/op", workspace="/srv/app")
@@ -93,6 +94,17 @@ def test_the_canonical_text_gets_the_same_verdict(some_rules, text):
     again = judge(first.canonical, policy, HERE)
     assert (again.verdict, again.canonical) == (first.verdict, first.canonical)
     assert parse(first.canonical) is not None
+
+
+PLAIN_COMMANDS = [*(text for text in COMMANDS if plain_words(text)), "-x a", "cd -", "git log -p", "printf -v x"]
+
+
+@QUIET
+@given(st.lists(rules, min_size=1, max_size=4), st.sampled_from(PLAIN_COMMANDS))
+def test_a_text_of_one_plain_command_is_judged_and_written_as_the_same_words_in_quotes_are(some_rules, text):
+    program, *words = text.split()
+    policy = compile_policy(PolicyDocument(name="t", digest="d", rules=tuple(some_rules)))
+    assert judge(text, policy, HERE) == judge(" ".join((f"'{program}'", *words)), policy, HERE)
 
 
 def test_the_engine_has_no_file_of_its_own_to_read():

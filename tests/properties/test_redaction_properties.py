@@ -1,12 +1,24 @@
 # ruff: noqa: E501 - a pattern or a row stands in one piece
 import base64
+import importlib.util
+import re
+import sys
+from pathlib import Path
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from execkit_mcp.redaction import KnownValue, Redactor
+from execkit_mcp.redaction.commands import COMMANDS
+from execkit_mcp.redaction.names import NAMES
+from execkit_mcp.redaction.prefilter import Everything, Vectorscan
+from execkit_mcp.redaction.scanner import Scanner
 from execkit_mcp.redaction.shape import ALNUM, BASE64, assemble, fill
 from execkit_mcp.redaction.shapes import SHAPES
+from execkit_mcp.redaction.sight import View, lower, view_of
+from execkit_mcp.redaction.surroundings import PLACES
+from execkit_mcp.redaction.table import CONFIRM_WORDS, RULES, gates
 
 STRONG = "aB3" + assemble((fill(ALNUM, 20),), "property") + "Z7"
 WEAK = "correct-horse"
@@ -18,7 +30,9 @@ PIECES = st.sampled_from(
         STRONG, STRONG[:9], STRONG[9:], STRONG[::-1], WEAK, WEAK[:5], WEAK[5:], "\n", "\n", " ", "\t", "plain text", "\x1b[1m",
         "-----BEGIN PRIVATE " + "KEY-----\n", BODY, BODY[:30], "-----END PRIVATE " + "KEY-----\n", "password=", "x: y\n", "é",
         "\n".join(STRONG[at : at + 8] for at in range(0, len(STRONG), 8)), " ".join(STRONG), BLOB[:76] + "\n" + BLOB[76:], "\r\n",
-        "\udcff", "'", '"',
+        "\udcff", "'", '"', "- name: DB_PASSWORD\n", "  value: ", "hunter22x\n", "<string>",
+        "user,password\n", "prod,hunter22x\n", "| id | api_token |\n", "|---|---|\n", "| 1 | hunter22x |\n", "Initial password:\n", "name    token\n",
+        "prod    hunter22x\n", "Recovery codes:\n", "\n\n",
     ]
 )  # fmt: skip
 
@@ -59,3 +73,100 @@ def test_text_without_secrets_passes_unchanged(text):
 def test_a_known_value_never_survives_as_it_is(value):
     clean, _ = Redactor(key=b"k", known=[KnownValue(name="a", value=value)]).text(f"<{value}>\n")
     assert value not in clean
+
+
+LINES = st.lists(
+    st.one_of(
+        PIECES,
+        st.sampled_from([row.example for row in (*NAMES, *PLACES, *COMMANDS)]).flatmap(
+            lambda example: st.sampled_from([STRONG, "pässwörd-1", "K\u212a9" + STRONG, "\u0661" * 9 + "a", "x"]).map(
+                lambda value: example.replace("{}", value)
+            )
+        ),
+        st.text(alphabet="aZ9_-=:\"' \n\tpaswordtokenky://@\u212a\u017f\u0661é\x1c\\", max_size=40),
+    ),
+    max_size=10,
+)
+
+
+class WithGates:
+    """A first stage of Python's own expressions; vectorscan stands beside it where it is installed."""
+
+    name = "python"
+
+    def __init__(self) -> None:
+        self.gates = [re.compile(gate, re.MULTILINE) for gate in gates().expressions]
+
+    def stretches(self, view: View) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        data = lower(view.text).encode("ascii", "replace").decode()
+        out, fired, at = [], {}, 0
+        for line in data.split("\n"):
+            matching = sum(1 << number for number, gate in enumerate(self.gates) if gate.search(line))
+            if matching:
+                out.append((at, at + len(line)))
+                fired[at] = matching
+            at += len(line) + 1
+        return out, fired
+
+
+STAGES = [WithGates()]
+if importlib.util.find_spec("hyperscan") is not None:
+    STAGES.append(Vectorscan.compile(gates()))
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_the_first_stage_never_hides_a_line_in_which_a_rule_finds_something(stage):
+    all_lines, gated = (Scanner(RULES, CONFIRM_WORDS, one) for one in (Everything(), stage))
+
+    @example(["password=", ":9"])
+    @example(["api_token | " + "\u0661" * 9 + "a:"])  # a digit, though none of ASCII's
+    @settings(max_examples=250, deadline=None)
+    @given(LINES)
+    def holds(pieces):
+        view = view_of("".join(pieces))
+        assert sorted(gated.scan(view)[0]) == sorted(all_lines.scan(view)[0])
+
+    holds()
+
+
+def templates() -> str:
+    """Texts of all templates of the measuring corpora."""
+    modules = {}
+    for name in ("corpus", "wild", "later", "fresh", "strange", "foreign", "distant", "unforeseen", "beyond"):
+        path = Path(__file__).resolve().parents[1] / "redaction" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"gated_{name}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        modules[name] = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(modules[name])
+    corpus = modules["corpus"]
+    all_templates = {
+        **corpus.SEEN,
+        **corpus.UNSEEN,
+        **modules["wild"].WILD,
+        **modules["later"].LATER,
+        **modules["fresh"].FRESH,
+        **modules["strange"].STRANGE,
+        **modules["foreign"].FOREIGN,
+        **modules["distant"].DISTANT,
+        **modules["unforeseen"].UNFORESEEN,
+        **modules["beyond"].BEYOND,
+    }
+    return "".join(sample.text for sample in corpus.secret_samples(1, templates=all_templates))
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_the_first_stage_lets_every_template_through(stage):
+    view = view_of(templates())
+    all_lines, gated = (Scanner(RULES, CONFIRM_WORDS, one) for one in (Everything(), stage))
+    assert sorted(gated.scan(view)[0]) == sorted(all_lines.scan(view)[0])
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_the_first_stage_lets_every_example_of_the_tables_through(stage):
+    texts = [assemble(shape.example, seed) for shape in SHAPES for seed in "abcd"]
+    texts += [row.example.replace("{}", STRONG) for row in (*NAMES, *PLACES, *COMMANDS)]
+    text = "".join(f"before {one} after\n{one}\n" for one in texts)
+    view = view_of(text)
+    all_lines, gated = (Scanner(RULES, CONFIRM_WORDS, one) for one in (Everything(), stage))
+    assert sorted(gated.scan(view)[0]) == sorted(all_lines.scan(view)[0])

@@ -78,3 +78,13 @@ def test_pgp_and_putty_keys_are_private_keys_too():
     for text in (pgp, putty):
         clean, _ = REDACTOR.text(text)
         assert not any(line in clean for line in BODY), clean
+
+
+def test_a_body_line_may_start_with_a_plus_sign():
+    lines = ["+" + line[1:] for line in BODY]
+    for body in (lines, [lines[0], *BODY], [*BODY, lines[0]]):
+        text = "\n".join([BEGIN.format("RSA "), *body, LAST, END.format("RSA ")]) + "\nafter\n"
+        clean, counts = REDACTOR.text(text)
+        assert counts == {"private_key": 1}
+        assert not any(line in clean for line in [*body, LAST])
+        assert clean.endswith("\nafter\n")

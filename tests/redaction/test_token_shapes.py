@@ -1,10 +1,14 @@
+# ruff: noqa: E501 - a row stands in one piece
 import pytest
 
 from execkit_mcp.redaction import Redactor
+from execkit_mcp.redaction.commands import COMMANDS
+from execkit_mcp.redaction.devices import DEVICES
+from execkit_mcp.redaction.names import NAMES
 from execkit_mcp.redaction.shape import ALNUM, BASE64, HEX, TokenShape, assemble, fill
 from execkit_mcp.redaction.shapes import SHAPES
-from execkit_mcp.redaction.structured import NAMES
 from execkit_mcp.redaction.surroundings import PLACES
+from execkit_mcp.redaction.vendors import VENDORS
 
 REDACTOR = Redactor(key=b"k" * 32)
 IDS = [f"{number}-{shape.kind}" for number, shape in enumerate(SHAPES)]
@@ -47,7 +51,11 @@ def test_what_only_resembles_a_shape_is_left_alone(shape: TokenShape):
     assert REDACTOR.text(text + "\n") == (text + "\n", {})
 
 
-@pytest.mark.parametrize("row", [*PLACES, *NAMES], ids=lambda row: f"{row.kind}-{row.example[:20]}")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in (*PLACES, *COMMANDS, *VENDORS, *DEVICES, *NAMES) if row.example],
+    ids=lambda row: f"{row.kind}-{row.example[:20]}",
+)
 def test_a_secret_in_each_place_is_replaced_and_its_line_stays(row):
     value = assemble((fill(HEX, 32),)) if "{}{}" in row.example else secret()
     text = row.example.replace("{}{}{}{}", value * 2).replace("{}", value)
@@ -59,7 +67,7 @@ def test_a_secret_in_each_place_is_replaced_and_its_line_stays(row):
     assert clean.endswith(after)
 
 
-@pytest.mark.parametrize("row", [*PLACES, *NAMES], ids=lambda row: row.counter_example)
+@pytest.mark.parametrize("row", [*PLACES, *COMMANDS, *VENDORS, *DEVICES, *NAMES], ids=lambda row: row.counter_example)
 def test_a_place_without_a_secret_is_left_alone(row):
     assert REDACTOR.text(row.counter_example) == (row.counter_example, {})
 
@@ -172,3 +180,46 @@ def test_the_key_and_the_values_do_not_show_in_a_repr():
     from execkit_mcp.redaction import KnownValue
 
     assert V not in repr(KnownValue(name="a", value=V))
+
+
+LONG = "Ab3/" * 1500
+
+
+@pytest.mark.parametrize("text", [
+    "client-key-data: {}", '"client_secret": "{}"', "password='{}'", "<password>{}</password>", '{{\\"password\\":\\"{}\\"}}',
+])  # fmt: skip
+def test_a_long_value_is_replaced_to_its_end(text: str):
+    clean, counts = REDACTOR.text(text.format(LONG) + "\n")
+    assert "Ab3" not in clean
+    assert sum(counts.values()) == 1
+
+
+@pytest.mark.parametrize("value", ["ab'cd9", 'ab"cd9', "ab<cd|9", "a`b9`c"])
+def test_an_environment_quotes_nothing(value: str):
+    assert REDACTOR.text(f"A=1\nDB_PASSWORD={value}\nB=2\n")[0].count("\n") == 3
+    assert "cd" not in REDACTOR.text(f"A=1\nDB_PASSWORD={value}\nB=2\n")[0]
+
+
+@pytest.mark.parametrize("text", [
+    "- name: DB_PASSWORD\n  value: {}\n", '{{\n "name": "JWT_SECRET",\n "value": "{}"\n}}\n', "<key>password</key>\n<string>{}</string>\n",
+])  # fmt: skip
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_name_on_the_line_before_gives_its_value_away(text: str, size: int):
+    whole = "before: 1\n" + text.format(V) + "- name: PORT\n  value: ab12cd34ef56gh78\n"
+    stream = REDACTOR.stream()
+    clean = "".join(stream.push(whole[at : at + size]) for at in range(0, len(whole), size)) + stream.finish()
+    assert V not in clean
+    assert clean.endswith("value: ab12cd34ef56gh78\n")
+    assert clean == REDACTOR.text(whole)[0]
+
+
+def test_a_name_that_was_flushed_still_gives_the_next_line_away():
+    stream = REDACTOR.stream()
+    clean = stream.push("- name: DB_PASSWORD") + stream.flush() + stream.push(f"\n  value: {V}\n") + stream.finish()
+    assert V not in clean
+    assert clean.startswith("- name: DB_PASSWORD\n  value: [")
+
+
+@pytest.mark.parametrize("value", ["myEfXCThJlq8t3A0sVYt", "theQ7xW2mN9pL4kJ8vB3c", "testAbC1d2E3f4G5h6J7"])
+def test_a_random_value_that_starts_like_a_placeholder_is_none(value: str):
+    assert value not in REDACTOR.text(f'token = "{value}"\n')[0]

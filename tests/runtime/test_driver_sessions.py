@@ -159,20 +159,35 @@ async def test_a_timeout_spares_background_jobs_and_ends_what_was_daemonised(she
 
 async def test_keys_reach_a_command_on_the_terminal(shell):
     task = asyncio.ensure_future(shell.run("read -r line; echo got $line", tty=True))
-    await asyncio.sleep(0)
+    while not shell.driver.is_busy:  # noqa: ASYNC110 - turns of the loop, bounded
+        await asyncio.sleep(0)
     shell.driver.send(b"hello\n")
     assert (await task).exit_code == 0
     assert b"got hello" in shell.out["tty"]
 
 
+async def test_what_was_typed_before_a_command_is_not_for_it(shell):
+    await shell.run("true", tty=True)
+    shell.driver.send(b"early\n")
+    task = asyncio.ensure_future(shell.run("read -r -t 1 line; echo got $line", tty=True))
+    await task
+    assert b"got early" not in shell.out["tty"]
+
+
+async def test_modes_that_a_command_left_behind_are_not_the_next_ones(shell):
+    await shell.run("stty -echo raw", tty=True)
+    await shell.run("stty -a", tty=True)
+    assert b" echo " in shell.out["tty"]
+    assert b" icanon " in shell.out["tty"]
+
+
 async def test_a_hidden_prompt_is_seen(shell):
-    assert not shell.driver.is_reading_password()
+    assert shell.driver.terminal() is None
     task = asyncio.ensure_future(shell.run("read -rs line; echo done", tty=True))
-    for _ in range(100_000):
-        if shell.driver.is_reading_password():
-            break
+    until = asyncio.get_running_loop().time() + LIMIT_S
+    while (seen := shell.driver.terminal()) is None or not seen.is_reading_password:
+        assert asyncio.get_running_loop().time() < until
         await asyncio.sleep(0)
-    assert shell.driver.is_reading_password()
     shell.driver.send(b"hidden\n")
     assert (await task).exit_code == 0
     assert b"hidden" not in shell.out["tty"]

@@ -33,7 +33,7 @@ class World:
             return OutputChain(redactor=Redactor(key=b"k"), limit_bytes=1 << 20, store=store)
 
         exec_ = Exec(
-            exec_id=exec_id, session=session, owner=owner, decision=DECISION, is_tty=False, make_chain=make_chain,
+            exec_id=exec_id, session=session, owner=owner, decision=DECISION, make_chain=make_chain,
             started_s=self.clock.monotonic_s(),
         )  # fmt: skip
         exec_.key = None if key is None else (key, ("true",))

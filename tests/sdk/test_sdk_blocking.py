@@ -6,7 +6,7 @@ import pytest
 
 import execkit_mcp
 from execkit_mcp import ApprovalDenied, ApprovalRequired, Blocked, Policy, aio, create
-from execkit_mcp.errors import SessionClosed, TransportUnavailable, TransportUnknown
+from execkit_mcp.errors import ConnectFailed, SessionClosed, TransportUnknown
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_two_sessions_at_once(options):
 
 
 @pytest.mark.parametrize(
-    ("url", "error"), [("ssh://deploy@host.example.com", TransportUnavailable), ("gopher://x", TransportUnknown),
+    ("url", "error"), [("ssh://deploy@host.invalid", ConnectFailed), ("gopher://x", TransportUnknown),
                        ("mars", TransportUnknown)]
 )  # fmt: skip
 def test_a_target_that_is_not_there_says_so(options, url, error):

@@ -51,7 +51,8 @@ async def test_state_stays_between_calls_and_both_forms_are_complete(serve, worl
     assert body["stderr"] == "oops\n"
     assert body["cwd"] == str(world.workspace / "sub")
     assert body["session"] == "main"
-    assert body["fence"] == {"level": "none", "exec_gate": False, "network": "open"}
+    assert body["fence"]["level"] in {"process", "none"}
+    assert {"level", "exec_gate", "network"} <= body["fence"].keys()
     assert result.is_error is False
     text = result.content[0].text
     for part in ("good day", "oops", "exit 1", str(world.workspace / "sub")):
@@ -141,6 +142,38 @@ async def test_a_terminal_command_is_typed_into(serve):
         end = (await served.call("shell_read", exec_id=body["exec_id"], wait_s=10)).structured_content
         assert end["status"] == "completed"
         assert end["exit_code"] == 0
+
+
+async def test_a_line_typed_to_a_shell_is_asked_for_like_a_command(serve, world):
+    async with serve(answer="allow once") as served:
+        body = await served.run("bash --norc", tty=True, wait_s=0.2)
+        typed = await served.call(
+            "shell_send", exec_id=body["exec_id"], text="touch typed && echo made\n", wait_for=r"\nmade", wait_s=10
+        )
+        assert not typed.is_error, typed.content
+        assert "typed into" in served.questions[0]
+        assert (world.workspace / "typed").exists()
+        refused = await served.call("shell_send", exec_id=body["exec_id"], text="rm typed\n")
+        assert refused.is_error
+        assert refused.structured_content["error"]["code"] == "policy.denied"
+        assert (world.workspace / "typed").exists()
+        screen = await served.call("shell_read", exec_id=body["exec_id"], stream="screen")
+        assert screen.structured_content["cursor"][0] >= 1
+        await served.call("shell_send", exec_id=body["exec_id"], key="ctrl-d")
+
+
+async def test_a_line_that_waits_for_a_person_says_so_and_is_typed_once(serve, world):
+    async with serve() as served:
+        body = await served.run("bash --norc", tty=True, wait_s=0.2)
+        asked = await served.call("shell_send", exec_id=body["exec_id"], text="touch typed\n")
+        assert asked.structured_content["status"] == "approval_pending"
+        assert asked.structured_content["approval_id"].startswith("apr_")
+        again = await served.call(
+            "shell_send", exec_id=body["exec_id"], text="touch typed\n", approval_id="apr_000000000000"
+        )
+        assert not (world.workspace / "typed").exists()
+        assert again.structured_content["error"]["code"].startswith("approval.")
+        await served.call("shell_send", exec_id=body["exec_id"], key="ctrl-d")
 
 
 async def test_sessions_are_opened_listed_and_closed(serve, world):

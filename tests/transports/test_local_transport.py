@@ -5,7 +5,7 @@ import pytest
 
 from execkit_mcp.errors import TransportUnavailable, TransportUnknown
 from execkit_mcp.transports import local
-from execkit_mcp.transports.base import Role, ShellPlan
+from execkit_mcp.transports.base import Role, ShellPlan, ShellReport
 from execkit_mcp.transports.registry import create_transport, transport_names
 
 
@@ -88,3 +88,14 @@ def test_the_registry_knows_local_and_refuses_others():
     assert create_transport("local").name == "local"
     with pytest.raises(TransportUnknown):
         create_transport("carrier-pigeon")
+
+
+async def test_a_close_that_is_cancelled_as_the_shell_goes_is_cancelled(transport):
+    channel = await transport.open(ShellPlan(env={}, cwd="/"))
+    closing = asyncio.create_task(channel.close())
+    await asyncio.sleep(0)
+    channel.report(ShellReport(kind="exited", code=0))
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing

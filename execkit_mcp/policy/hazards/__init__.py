@@ -6,7 +6,7 @@ example that shows it and one that looks alike and does not; tests hold both. Id
 
 from collections.abc import Sequence
 
-from execkit_mcp.model import EffectKind, HazardHit, Verdict
+from execkit_mcp.model import WRITE, HazardHit, Verdict
 from execkit_mcp.policy import globs, groups
 from execkit_mcp.policy.document import HazardRules
 from execkit_mcp.policy.findings import Act
@@ -56,7 +56,13 @@ find = _TABLE.find
 def written_by(acts: Sequence[Act]) -> tuple[str, ...]:
     """The paths that programs write."""
     return tuple(
-        effect.value.removesuffix("/**") for act in acts for effect in act.effects if effect.kind is EffectKind.WRITE
+        [
+            effect.value.removesuffix("/**")
+            for act in acts
+            if act.effects
+            for effect in act.effects
+            if effect.kind is WRITE
+        ]
     )
 
 
@@ -72,9 +78,22 @@ def _listed(hazard: Hazard, entries: Sequence[str]) -> list[str]:
     return [entry for entry in entries if entry in (groups.DANGEROUS, hazard.id) or globs.matches(hazard.id, entry)]
 
 
-def hint(hazard: Hazard, rules: HazardRules, verdict: Verdict) -> str:
-    """What to change in ``hazards`` to hear less of a hazard; a glob or a group has no exceptions."""
+def hint(hazard: Hazard, rules: HazardRules, verdict: Verdict, inherited: frozenset[str] = frozenset()) -> str:
+    """What to change in ``hazards`` to hear less of a hazard; a glob or a group has no exceptions.
+
+    Args:
+        hazard: the row.
+        rules: the merged lists.
+        verdict: what they say about it.
+        inherited: ``hazards.ask ENTRY`` for the entries that came from an include: nothing takes those back.
+    """
     key = "deny" if verdict is Verdict.DENY else "ask"
+    kept = [entry for entry in _listed(hazard, getattr(rules, key)) if f"hazards.{key} {entry}" in inherited]
+    if kept:
+        return (
+            f"`{kept[0]}` under `hazards.{key}` comes from an include, and such lists only add up: to change it, "
+            "write what the include holds into the policy itself."
+        )
     wide = [entry for entry in _listed(hazard, getattr(rules, key)) if entry != hazard.id]
     if wide:
         through = f"`hazards.{key}` has it through `{wide[0]}`: list the ids that it is for by name instead"

@@ -16,6 +16,14 @@ HAZARDS = (
             ),
             Shape(programs="pulumi", sub="destroy|up|stack rm"),
             Shape(programs="cdk", sub="destroy|deploy"),
+            Shape(programs="terragrunt", sub="run-all destroy|run-all apply"),
+            Shape(programs="sam serverless sls", sub="delete|remove"),
+            Shape(
+                programs="eksctl kops kind k3d minikube rke linode-cli hcloud scw oci ibmcloud bq s3cmd",
+                anywhere=r"\b(?:delete|remove|terminate|rm|rb|del)\b",
+            ),
+            Shape(programs="kubeadm microk8s", sub="reset"),
+            Shape(programs="k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh"),
         ),
         example="terraform destroy",
         harmless="terraform plan",
@@ -26,8 +34,8 @@ HAZARDS = (
         message="removes something in a cloud account",
         shapes=(
             Shape(
-                programs="aws gcloud az heroku fly flyctl vercel netlify doctl gsutil gh",
-                anywhere=r"(?:^|[\s:-])(?:delete|destroy|terminate|remove|rm|rb|purge|deregister|detach|revoke|reset|drop|disable|unset|stop)\S*",
+                programs="aws gcloud az heroku fly flyctl vercel netlify doctl gsutil gh firebase vault consul nomad",
+                anywhere=r"(?:^|[\s:-])(?:delete|destroy|terminate|remove|rm|rb|purge|deregister|detach|revoke|reset|drop|disable|unset|stop|leave|schedule-key-deletion|reboot|cancel|seal)\S*",
             ),
         ),
         example="aws s3 rb s3://bucket",
@@ -141,6 +149,7 @@ HAZARDS = (
             Shape(programs="salt salt-ssh pssh parallel-ssh pdsh clush knife mco dsh cssh"),
             Shape(programs="puppet", sub="apply|agent"),
             Shape(programs="chef-client chef-solo"),
+            Shape(programs="aws", anywhere=r"\bssm (?:send-command|start-session|start-automation-execution)\b"),
         ),
         example="ansible-playbook site.yml",
         harmless="ansible-playbook --check site.yml",
@@ -151,6 +160,10 @@ HAZARDS = (
         message="puts a new version before its users",
         shapes=(
             Shape(programs="vercel netlify", anywhere=r"--prod\b"),
+            Shape(
+                programs="make gmake just task npm yarn pnpm rake nox tox invoke fab",
+                operand=r"(?:.*[-_:])?(?:deploy|publish|release|promote|destroy)(?:[-_:].*)?",
+            ),
             Shape(programs="fly flyctl", anywhere=r"^(?:deploy|scale|machine (?:update|run))\b"),
             Shape(programs="heroku", anywhere=r"^(?:releases:rollback|ps:scale|run|config:set|pg:(?:promote|copy))"),
             Shape(programs="gcloud", anywhere=r"\b(?:app|run|functions) deploy\b"),

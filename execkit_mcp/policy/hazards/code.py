@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - an expression reads one line
 """Hazards of code from elsewhere: text that arrives from a network or a pipe is run."""
 
 from execkit_mcp.model import Severity
@@ -46,6 +47,19 @@ HAZARDS = (
         ),
         example="pip install git+https://example.com/x.git",
         harmless="pip download x",
+    ),
+    Hazard(
+        id="code-that-removes",
+        severity=Severity.HIGH,
+        message="runs code that removes files or starts programs",
+        shapes=(
+            Shape(
+                programs="python* perl ruby node nodejs php deno bun awk gawk mawk lua osascript",
+                anywhere=r"(?i)rmtree|\bunlink|os\.remove|rmdir|rmSync|FileUtils|rm_rf|File\.delete|\bsystem\s*\(|\bpopen|subprocess|child_process|\bexecSync|\bspawn|shell_exec|do shell script|\btruncate\b",
+            ),
+        ),
+        example="python3 -c 'import shutil; shutil.rmtree(\"data\")'",
+        harmless="python3 -c 'print(1)'",
     ),
     Hazard(
         id="code-in-an-argument",

@@ -11,6 +11,11 @@ HAZARDS = (
         message="removes containers, images or volumes",
         shapes=(
             Shape(
+                programs="nerdctl crictl buildah",
+                anywhere=r"^(?:system prune|rm|rmi|rmp|volume (?:rm|prune)|image prune|stop|kill)\b",
+            ),
+            Shape(programs="docker podman", sub="compose rm|system reset|compose kill"),
+            Shape(
                 programs="docker podman",
                 sub="system prune|volume prune|image prune|container prune|builder prune|network prune|volume rm|rm|rmi|container rm|image rm|network rm|compose down|stack rm|swarm leave|kill|stop",
             ),
@@ -30,8 +35,10 @@ HAZARDS = (
             ),
             Shape(
                 programs="docker podman nerdctl",
-                anywhere=r"(?:-v|--volume|--mount)[ =]\S*(?:/:|/etc|/root|/var/run/docker|docker\.sock|source=/,)",
+                anywhere=r"(?:-v|--volume|--mount)[ =]\S*(?:/:|/etc|/root|/var/run/docker|docker\.sock|source=/,|\.ssh|\.aws|\.kube)",
             ),
+            Shape(programs="docker podman nerdctl", anywhere=r"--security-opt[ =]\S*(?:unconfined|disable|label=)"),
+            Shape(programs="kubectl oc k", anywhere=r"^run\b.*--(?:privileged|overrides)"),
             Shape(programs="nsenter unshare chroot"),
         ),
         example="docker run --privileged ubuntu",

@@ -16,6 +16,17 @@ HAZARDS = (
             Shape(programs=DATABASES, anywhere=SQL),
             Shape(programs="dropdb dropuser mysqladmin", anywhere=r".*"),
             Shape(programs="mongorestore pg_restore", flags="--drop --clean -c"),
+            Shape(
+                programs="cqlsh influx isql sqlcmd snowsql bq clickhouse-client",
+                anywhere=r"(?i)\b(?:drop|truncate|delete)\b",
+            ),
+            Shape(
+                programs="npx yarn pnpm bundle rails rake sequelize airflow",
+                anywhere=r"\bdb[: ](?:drop|reset|purge|schema:load|migrate:reset|setup)\b",
+            ),
+            Shape(programs="psql mysql mariadb sqlite3", flags="-f --file -init"),
+            Shape(programs="mysql mariadb", is_fed=True),
+            Shape(programs="pg_ctl", sub="stop|restart|promote"),
         ),
         example="psql -c 'DROP TABLE users'",
         harmless="psql -c 'SELECT 1'",
@@ -27,7 +38,7 @@ HAZARDS = (
         shapes=(
             Shape(
                 programs="redis-cli valkey-cli",
-                anywhere=r"(?i)\b(?:flushall|flushdb|shutdown|config\s+set|debug|script\s+flush|del|unlink)\b",
+                anywhere=r"(?i)\b(?:flushall|flushdb|shutdown|config\s+set|debug|script\s+flush|del|unlink|slaveof|replicaof|bgrewriteaof|swapdb|migrate|restore|acl\s+setuser)\b",
             ),
         ),
         example="redis-cli FLUSHALL",

@@ -46,6 +46,7 @@ HAZARDS = (
         shapes=(
             Shape(programs="wipefs", flags="-a --all -o --offset"),
             Shape(programs="blkdiscard", operand=r".+"),
+            Shape(programs="diskutil", anywhere=r"^(?:erase|partition|zero|random|secureErase|apfs delete)"),
             Shape(programs="hdparm", anywhere=r"--(?:security-erase|trim-sector|make-bad-sector|write-sector)"),
             Shape(programs="nvme", anywhere=r"^(?:format|sanitize|delete-ns|write)\b"),
         ),

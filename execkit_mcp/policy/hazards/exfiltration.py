@@ -59,6 +59,7 @@ HAZARDS = (
             Shape(
                 programs="*",
                 reads=r".*/(?:\.ssh/(?:id_[^/.]+|\*\*|[^/]*_key|\*)|\.ssh/?\*\*|\.aws/credentials|\.aws/\*\*|\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.docker/config\.json|\.kube/config|\.pypirc|\.config/gh/hosts\.yml|\.config/gcloud/.*|\.azure/.*|\.gnupg/(?:private-keys.*|secring.*|\*\*)|\.vault-token|\.terraform\.d/credentials.*|\.cargo/credentials.*|\.gem/credentials)",
+                reads_within="/.",
             ),
         ),
         example="cat ~/.ssh/id_ed25519",
@@ -121,6 +122,7 @@ HAZARDS = (
             Shape(
                 programs="*",
                 reads=r".*/(?:\.mozilla|\.config/(?:google-chrome|chromium|BraveSoftware|microsoft-edge)|Library/Application Support/(?:Google/Chrome|Firefox)|\.thunderbird)(?:/.*)?",
+                reads_within="/. /Library/",
             ),
         ),
         example="cp ~/.mozilla/firefox/x/logins.json out",

@@ -12,7 +12,11 @@ HAZARDS = (
         message="removes a whole tree or all of a folder",
         shapes=(
             Shape(programs="rm", flags="-r -R --recursive"),
-            Shape(programs="rm", operand=r"(?:\./)?\*"),
+            Shape(programs="rm", operand=r"(?:.*/)?(?:\*\*?|\.\*)"),
+            Shape(programs="cmake", anywhere=r"(?:^|\s)-E\s+(?:rm|remove|remove_directory)\b"),
+            Shape(programs="unlink trash trash-put gio", operand=r".+"),
+            Shape(programs="hdfs hadoop", anywhere=r"-(?:rm|rmr|rmdir|expunge)\b"),
+            Shape(programs="tar", flags="--recursive-unlink"),
             Shape(programs="git", sub="rm", operand=r"\.|(?:\./)?\*|:/"),
         ),
         example="rm -rf build",
@@ -74,8 +78,10 @@ HAZARDS = (
             Shape(
                 programs="chmod",
                 flags="-R --recursive",
-                operand=r"0?[0-7]?777|a[+=]\S*w\S*|o[+=]\S*w\S*|ugo[+=]\S*|000|0",
+                operand=r"0?[0-7]?777|a[+=]\S*w\S*|o[+=]\S*w\S*|ugo[+=]\S*|[augo]*-\S*r\S*",
             ),
+            Shape(programs="chmod", operand=r"0{1,4}"),
+            Shape(programs="install mkdir", anywhere=r"(?:^|\s)(?:-m\s?|--mode[ =])(?:[2467][0-7]{3}|\S*\+\w*s)"),
             Shape(programs="chmod", operand=r"/|~|/(?:bin|boot|dev|etc|home|lib|usr|var|root)(?:/\*?)?"),
             Shape(programs="chmod", operand=r"[0-7]?[4-7]777|[ugo]*\+[rwx]*s[rwxt]*|[2467][0-7]{3}"),
         ),
@@ -110,7 +116,15 @@ HAZARDS = (
         id="truncate-file",
         severity=Severity.MEDIUM,
         message="empties or cuts a file",
-        shapes=(Shape(programs="truncate", anywhere=r"(?:-s|--size)[ =]*[0-9<%/-]"),),
+        shapes=(
+            Shape(programs="truncate", anywhere=r"(?:-s|--size)[ =]*[0-9<%/-]"),
+            Shape(programs="cp install ln", anywhere=r"(?:^|\s)/dev/null\s+\S"),
+            Shape(
+                programs="sed gsed",
+                flags="-i --in-place",
+                anywhere=r"(?:^|\s)(?:1,\$)?d(?:\s|$)|s[/|,]\^?\.\*\$?[/|,]{2}",
+            ),
+        ),
         example="truncate -s 0 data.db",
         harmless="stat data.db",
     ),
@@ -149,6 +163,26 @@ HAZARDS = (
         ),
         example="tar -xPf a.tar",
         harmless="tar -xf a.tar",
+    ),
+    Hazard(
+        id="replace-in-place",
+        severity=Severity.MEDIUM,
+        message="puts another file in the place of every file of a tree",
+        shapes=(
+            Shape(
+                programs="gzip gunzip bzip2 bunzip2 xz unxz zstd",
+                flags="-r -f --recursive --force --rm",
+                without="-c --stdout -t --test -l --list -k --keep",
+            ),
+            Shape(
+                programs="find",
+                anywhere=r"-(?:exec|execdir)\s+(?:\S*/)?(?:gzip|bzip2|xz|chmod|chown|truncate|mv|tee|perl|sed\s+\S*i)\b",
+            ),
+            Shape(programs="rename prename file-rename mmv perl-rename", operand=r".*[*?\[].*"),
+            Shape(programs="perl ruby", anywhere=r"(?:^|\s)-\w*i"),
+        ),
+        example="gzip -r .",
+        harmless="gzip -dc a.gz",
     ),
     Hazard(
         id="trash-empty",

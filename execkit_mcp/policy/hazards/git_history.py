@@ -25,6 +25,22 @@ HAZARDS = (
             Shape(programs="git", sub="checkout|restore", operand=r"\.|\./|:/|\*|\*\*.*"),
             Shape(programs="git", sub="checkout|switch", flags="-f --force --discard-changes"),
             Shape(programs="git", sub="checkout", anywhere=r"(^| )-- "),
+            Shape(programs="git", sub="restore", operand=r".+", without="-S --staged"),
+            Shape(programs="git", sub="restore", operand=r".+", flags="-W --worktree"),
+            # A word that looks like a file, and two words: a revision and a path.
+            Shape(
+                programs="git",
+                sub="checkout",
+                operand=r".*[A-Za-z_*]\.[A-Za-z]\w{0,9}|.*/|:.*",
+                without="-b -B --orphan -t --track",
+            ),
+            Shape(
+                programs="git",
+                sub="checkout",
+                anywhere=r"\bcheckout (?:-\S+ )*[^-\s]\S* [^-\s]",
+                without="-b -B --orphan -t --track",
+            ),
+            Shape(programs="git", sub="rm", flags="-f --force"),
         ),
         example="git reset --hard",
         harmless="git reset",
@@ -44,6 +60,9 @@ HAZARDS = (
         shapes=(
             Shape(programs="git", sub="branch", flags="-D -d --delete -f --force -M -C"),
             Shape(programs="git", sub="stash drop|stash clear"),
+            Shape(programs="git", sub="stash|stash push|stash save", flags="-a --all"),
+            Shape(programs="git", sub="checkout", flags="-B"),
+            Shape(programs="git", sub="switch", flags="-C --force-create"),
             Shape(programs="git", sub="tag", flags="-d --delete -f --force"),
             Shape(
                 programs="git",
@@ -74,6 +93,14 @@ HAZARDS = (
         ),
         example="git reflog expire --all",
         harmless="git reflog",
+    ),
+    Hazard(
+        id="git-store",
+        severity=Severity.HIGH,
+        message="changes by hand what git stores",
+        writes=r".*/\.git/(?:HEAD|index|packed-refs|shallow|(?:refs|objects|logs)(?:/.*)?)",
+        example="rm .git/index",
+        harmless="rm -f .git/index.lock",
     ),
     Hazard(
         id="git-checks-skipped",
@@ -116,6 +143,7 @@ HAZARDS = (
                 programs="gh",
                 anywhere=r"^(?:repo (?:delete|archive|edit|rename)|release delete|secret|variable|ssh-key|deploy-key|run delete|cache delete|ruleset)\b",
             ),
+            Shape(programs="gh", anywhere=r"^api\b.*(?:-X|--method)[ =]?(?:DELETE|PUT|PATCH|POST)\b"),
             Shape(
                 programs="glab",
                 anywhere=r"^(?:repo|release|variable|ssh-key|deploy-key) (?:delete|set|add|transfer|archive)\b",

@@ -14,7 +14,7 @@ HAZARDS = (
         shapes=(
             Shape(
                 programs="kubectl oc k",
-                sub="delete|drain|cordon|taint|scale|replace|rollout undo|rollout restart|patch|apply|evict",
+                sub="delete|drain|cordon|taint|scale|replace|rollout undo|rollout restart|patch|apply|evict|edit|set|label|annotate|uncordon",
             ),
             Shape(programs="helm", sub="uninstall|delete|rollback|upgrade"),
         ),
@@ -119,6 +119,7 @@ HAZARDS = (
                 programs="argocd",
                 anywhere=r"^(?:app|appset|cluster|repo|proj) (?:delete|rm|remove|terminate-op)\b|--prune",
             ),
+            Shape(programs="istioctl linkerd velero cilium", anywhere=r"\b(?:uninstall|delete)\b"),
             Shape(programs="flux", anywhere=r"^(?:delete|uninstall|suspend)\b"),
             Shape(programs="kustomize helmfile", anywhere=r"\b(?:destroy|delete)\b"),
         ),

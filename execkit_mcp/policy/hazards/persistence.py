@@ -37,7 +37,12 @@ HAZARDS = (
         id="git-internals",
         severity=Severity.HIGH,
         message="changes hooks or configuration that git executes",
-        writes=r".*/\.git(?:/(?:hooks(?:/.*)?|config.*|info/attributes))?|.*/\.git(?:modules|attributes)",
+        shapes=(Shape(programs="ln cp", flags="-s", reads=r".*/\.git(?:/.*)?"),),  # by another name
+        # the last two: patterns that could match them
+        writes=r".*/\.git(?:/(?:(?:hooks|info|modules|worktrees|objects/info)(?:/.*)?|config.*|commondir|gitdir))?"
+        r"|.*/\.git(?:modules|attributes)"
+        r"|.*/(?:\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook(?:-local)?\.ya?ml)"
+        r"|.*/\.git/[^/]*[*?\[].*|.*/\.(?:g[^/]*[*?\[]|[*?\[])[^/]*/.*",
         example="tee .git/hooks/pre-commit",
         harmless="ls .git/hooks",
     ),
@@ -49,6 +54,9 @@ HAZARDS = (
             Shape(
                 programs="systemctl",
                 sub="enable|link|edit|set-default|preset|reenable|add-wants|add-requires|import-environment|set-environment",
+            ),
+            Shape(
+                programs="systemctl", sub="start|restart|reload-or-restart|try-restart|enable", operand=r"\.{0,2}/.*"
             ),
             Shape(programs="systemd-run", anywhere=r"."),
             Shape(programs="loginctl", sub="enable-linger"),
@@ -95,7 +103,7 @@ HAZARDS = (
         id="agent-configuration",
         severity=Severity.HIGH,
         message="changes what an assistant or editor runs",
-        writes=r".*/(?:\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/(?:hooks|commands)/.*|\.claude\.json|\.cursor/mcp\.json|\.codex/config\.toml|\.gemini/settings\.json|\.vscode/(?:tasks|launch|settings|mcp)\.json|\.envrc|\.devcontainer/.*|\.idea/runConfigurations/.*)",
+        writes=r".*/(?:\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/(?:hooks|commands)/.*|\.claude\.json|\.cursor/(?:mcp\.json|rules/.*|hooks\.json)|\.cursorrules|\.github/copilot-instructions\.md|\.codex/config\.toml|\.gemini/settings\.json|\.vscode/(?:tasks|launch|settings|mcp)\.json|\.envrc|\.devcontainer/.*|\.idea/runConfigurations/.*)",
         example="tee .mcp.json",
         harmless="cat .mcp.json",
     ),

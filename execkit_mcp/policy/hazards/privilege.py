@@ -85,7 +85,11 @@ HAZARDS = (
         severity=Severity.HIGH,
         message="reads password hashes",
         shapes=(
-            Shape(programs="*", reads=r"/etc/(?:shadow|gshadow|master\.passwd|security/opasswd)-?|/etc/shadow.*"),
+            Shape(
+                programs="*",
+                reads=r"/etc/(?:shadow|gshadow|master\.passwd|security/opasswd)-?|/etc/shadow.*",
+                reads_within="/etc/",
+            ),
             Shape(programs="getent", operand=r"g?shadow"),
             Shape(programs="unshadow pwunconv"),
         ),
@@ -110,7 +114,11 @@ HAZARDS = (
         severity=Severity.CRITICAL,
         message="reads the memory of processes or of the kernel",
         shapes=(
-            Shape(programs="*", reads=r"/proc/(?:\d+|self|\*)/(?:mem|environ|auxv)|/dev/(?:mem|kmem|port)|/proc/kcore"),
+            Shape(
+                programs="*",
+                reads=r"/proc/(?:\d+|self|\*)/(?:mem|environ|auxv)|/dev/(?:mem|kmem|port)|/proc/kcore",
+                reads_within="/proc/ /dev/",
+            ),
         ),
         writes=r"/proc/(?:\d+|self|\*)/mem|/dev/(?:mem|kmem|port)",
         example="xxd /proc/1/mem",

@@ -19,6 +19,7 @@ HAZARDS = (
         severity=Severity.CRITICAL,
         message="starts processes without end",
         finder=_fork_bomb,
+        found_with=r"\(",
         example=":(){ :|:& };:",
         harmless="echo ':|:'",
     ),
@@ -38,7 +39,13 @@ HAZARDS = (
         id="shutdown",
         severity=Severity.CRITICAL,
         message="stops the machine",
-        shapes=(Shape(programs="shutdown reboot halt poweroff telinit init kexec"),),
+        shapes=(
+            Shape(programs="shutdown reboot halt poweroff telinit init kexec"),
+            Shape(
+                programs="systemctl",
+                operand=r"(?:systemd-)?(?:poweroff|reboot|halt|kexec|soft-reboot|rescue|emergency|suspend|hibernate|shutdown|exit|ctrl-alt-del|runlevel[06])(?:\.(?:target|service))?",
+            ),
+        ),
         example="shutdown -h now",
         harmless="uptime",
     ),
@@ -82,6 +89,11 @@ HAZARDS = (
                 anywhere=r"(?:-l|-s|--length|--size)[ =]?\+?\d+(?:[GTPE]i?B?|\d{9,})\b",
             ),
             Shape(programs="dd", anywhere=r"\bbs=\d+[GT]\b|\bcount=\d{7,}\b"),
+            Shape(
+                programs="head",
+                anywhere=r"(?:-c|--bytes)[ =]?\d+(?:[GTPEZY]i?B?|\d{9,})\b",
+                reads=r"/dev/(?:zero|u?random|full)",
+            ),
         ),
         example="fallocate -l 500G x.img",
         harmless="fallocate -l 1M x.img",
@@ -93,6 +105,18 @@ HAZARDS = (
         shapes=(Shape(programs="stress stress-ng memtester sysbench fio bonnie++ prime95 mprime cpuburn burnP6"),),
         example="stress -c 8",
         harmless="nproc",
+    ),
+    Hazard(
+        id="many-processes",
+        severity=Severity.MEDIUM,
+        message="starts as many processes as there is work",
+        shapes=(
+            Shape(programs="xargs", anywhere=r"(?:^|\s)(?:-P\s?|--max-procs[ =])(?:0|\d{3,})\b"),
+            Shape(programs="parallel", anywhere=r"(?:^|\s)(?:-j\s?|--jobs[ =])(?:0|\d{3,})\b"),
+            Shape(programs="make gmake ninja", anywhere=r"(?:^|\s)-j\s?\d{3,}\b"),
+        ),
+        example="xargs -P 0 -n 1 echo",
+        harmless="xargs -P 4 -n 1 echo",
     ),
     Hazard(
         id="load-test",

@@ -7,15 +7,17 @@ looked for in the text. Expressions are compiled when a text first needs them: a
 
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from execkit_mcp.model import EffectKind, Severity
+from execkit_mcp.model import READ, WRITE, EffectKind, Severity
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.findings import Act
 
+_NO_NAMES: frozenset[str] = frozenset()
 _MAX_PROGRAMS = 2048
 
 
@@ -25,7 +27,7 @@ def expression(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-class Scene(Struct, frozen=True, kw_only=True):
+class Scene(Struct, frozen=True, kw_only=True, gc=False):
     """What hazards look at: every program of the text, every path that is written, and the text itself."""
 
     acts: tuple[Act, ...]
@@ -47,6 +49,7 @@ class Shape(Struct, frozen=True, kw_only=True, eq=False):
         is_fed: something is piped into it.
         fed_by: one of these programs (separated by spaces) stands before it in the pipe.
         reads: it reads a path that matches.
+        reads_within: for a shape about any program, texts (separated by spaces) of which each such path holds one.
         writes: it writes a path that matches.
     """
 
@@ -60,54 +63,109 @@ class Shape(Struct, frozen=True, kw_only=True, eq=False):
     is_fed: bool = False
     fed_by: str = ""
     reads: str = ""
+    reads_within: str = ""
     writes: str = ""
 
-    def fits(self, act: Act, line: str) -> bool:  # noqa: PLR0911 - one condition a line, each decides
-        """Whether an act of such a program has this shape; ``line`` is its arguments as one line."""
+    def fits(self, look: "Look") -> bool:  # noqa: PLR0911 - one condition a line, each decides
+        """Whether an act of such a program has this shape."""
+        act = look.act
         if self.fed_by and not any(program in self.fed_by.split() for program in act.upstream):
             return False
         if self.is_fed and not act.upstream:
             return False
-        if self.sub and not _has_sub(act, self.sub):
+        if self.sub and not look.has_sub(self.sub):
             return False
-        if self.flags and not _has_flag(act, self.flags):
+        if self.flags and not look.has_flag(self.flags):
             return False
-        if self.also and not _has_flag(act, self.also):
+        if self.also and not look.has_flag(self.also):
             return False
-        if self.without and _has_flag(act, self.without):
+        if self.without and look.has_flag(self.without):
             return False
-        if self.operand and not any(expression(self.operand).fullmatch(word.text) for word in act.invocation.operands):
+        if self.operand and not _has_operand(act, expression(self.operand)):
             return False
-        if self.anywhere and expression(self.anywhere).search(line) is None:
+        if self.anywhere and expression(self.anywhere).search(look.line) is None:
             return False
-        if self.reads and not _has_path(act, EffectKind.READ, self.reads):
+        if self.reads and not _has_path(act, READ, self.reads):
             return False
-        return not self.writes or _has_path(act, EffectKind.WRITE, self.writes)
+        return not self.writes or _has_path(act, WRITE, self.writes)
 
 
-def _has_path(act: Act, kind: EffectKind, pattern: str) -> bool:
-    return any(effect.kind is kind and expression(pattern).fullmatch(effect.value) for effect in act.effects)
-
-
-def _has_sub(act: Act, wanted: str) -> bool:
-    words = [*act.invocation.subcommand, *(operand.text for operand in act.invocation.operands)]
-    for alternative in wanted.split("|"):
-        parts = alternative.split()
-        if words[: len(parts)] == parts:
+def _has_operand(act: Act, wanted: re.Pattern[str]) -> bool:
+    for word in act.invocation.operands:  # noqa: SIM110 - a generator costs more than the question
+        if wanted.fullmatch(word.text) is not None:
             return True
     return False
 
 
-def _has_flag(act: Act, wanted: str) -> bool:
-    spelled = {name for use in act.invocation.flags for name in use.names}
-    for word in act.argv[1:]:
-        if not act.invocation.is_known and expression(r"-[A-Za-z]{2,}").fullmatch(word):
-            spelled.update(f"-{letter}" for letter in word[1:])
-    names = wanted.split()
-    if spelled.intersection(names):
-        return True
-    values = {f"{name}={use.value.text}" for use in act.invocation.flags if use.value is not None for name in use.names}
-    return bool(values.intersection(names))
+def _has_path(act: Act, kind: EffectKind, pattern: str) -> bool:
+    for effect in act.effects:
+        if effect.kind is kind and expression(pattern).fullmatch(effect.value) is not None:
+            return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _alternatives(sub: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(alternative.split()) for alternative in sub.split("|"))
+
+
+@lru_cache(maxsize=1024)
+def _names(flags: str) -> frozenset[str]:
+    return frozenset(flags.split())
+
+
+class Look:
+    """One act with what many shapes ask of it: its arguments as one line, its leading words, its flags."""
+
+    __slots__ = ("_flags", "_words", "act", "line")
+
+    def __init__(self, act: Act, line: str) -> None:
+        self.act = act
+        self.line = line
+        self._words: tuple[str, ...] | None = None
+        self._flags: AbstractSet[str] | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Subcommand and operands."""
+        if self._words is None:
+            invocation = self.act.invocation
+            self._words = invocation.subcommand + tuple([operand.text for operand in invocation.operands])
+        return self._words
+
+    def has_sub(self, wanted: str) -> bool:
+        """Whether the leading words are one of the alternatives."""
+        words = self.words
+        for parts in _alternatives(wanted):  # noqa: SIM110 - a generator costs more than the question
+            if words[: len(parts)] == parts:
+                return True
+        return False
+
+    def has_flag(self, wanted: str) -> bool:
+        """Whether one of the flags was given, as ``-f`` or as ``--flag=value``."""
+        if self._flags is None:
+            self._flags = self._spelled()
+        return not self._flags.isdisjoint(_names(wanted))
+
+    def has_any(self, wanted: frozenset[str]) -> bool:
+        """The same for a set of flags."""
+        if self._flags is None:
+            self._flags = self._spelled()
+        return not self._flags.isdisjoint(wanted)
+
+    def _spelled(self) -> AbstractSet[str]:
+        invocation = self.act.invocation
+        if not invocation.flags and invocation.is_known:
+            return _NO_NAMES
+        found = {name for use in invocation.flags for name in use.names}
+        if not invocation.is_known:
+            for word in self.act.argv[1:]:
+                if expression(r"-[A-Za-z]{2,}").fullmatch(word):
+                    found.update([f"-{letter}" for letter in word[1:]])
+        found.update(
+            [f"{name}={use.value.text}" for use in invocation.flags if use.value is not None for name in use.names]
+        )
+        return found
 
 
 Finder: TypeAlias = Callable[[Scene], bool]
@@ -119,6 +177,7 @@ class Hazard(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         writes: an expression for paths that a redirect or a program writes.
         finder: looks at the whole scene, where shapes cannot say it.
+        found_with: an expression for what a text holds if the finder is to be asked.
     """
 
     id: str
@@ -127,8 +186,37 @@ class Hazard(Struct, frozen=True, kw_only=True, eq=False):
     shapes: tuple[Shape, ...] = ()
     writes: str = ""
     finder: Finder | None = None
+    found_with: str = ""
     example: str
     harmless: str
+
+
+_Row: TypeAlias = tuple[Hazard, Shape, frozenset[str] | None]  # with the flags of which it wants one
+
+
+class _Rows:
+    """The shapes about one program, by the first of the leading words that they want; most want one."""
+
+    __slots__ = ("any_word", "by_word")
+
+    def __init__(self, shapes: Sequence[tuple[Hazard, Shape]]) -> None:
+        rows = [(row, shape, _names(shape.flags) if shape.flags else None) for row, shape in shapes]
+        self.any_word = tuple([row for row in rows if not row[1].sub])
+        self.by_word: dict[str, list[_Row]] = {}
+        for row in rows:
+            for first in {parts[0] for parts in _alternatives(row[1].sub) if parts}:
+                self.by_word.setdefault(first, []).append(row)
+
+
+_NONE = _Rows(())
+
+
+def _fitting(rows: _Rows, look: Look) -> list[Hazard]:
+    """The hazards that an act has the shape of, of those about its program."""
+    shapes: Sequence[_Row] = rows.any_word
+    if rows.by_word and (words := look.words) and (more := rows.by_word.get(words[0])):
+        shapes = (*shapes, *more)
+    return [row for row, shape, flags in shapes if (flags is None or look.has_any(flags)) and shape.fits(look)]
 
 
 class Table:
@@ -136,6 +224,7 @@ class Table:
 
     __slots__ = (
         "_about",
+        "_any_found",
         "_any_line",
         "_any_read",
         "_any_write",
@@ -143,6 +232,7 @@ class Table:
         "_by_glob",
         "_by_name",
         "_finding",
+        "_number",
         "_writing",
         "by_id",
         "rows",
@@ -151,15 +241,19 @@ class Table:
     def __init__(self, rows: Sequence[Hazard]) -> None:
         self.rows = tuple(rows)
         self.by_id = {row.id: row for row in rows}
+        self._number = {row: number for number, row in enumerate(rows)}
         self._by_name: dict[str, list[tuple[Hazard, Shape]]] = {}
         self._by_glob: list[tuple[str, Hazard, Shape]] = []
-        self._about: dict[str, tuple[tuple[Hazard, Shape], ...]] = {}
+        self._about: dict[str, _Rows] = {}
         self._finding = tuple([(row, row.finder) for row in rows if row.finder is not None])
         self._writing = tuple([row for row in rows if row.writes])
         # What is asked about any program is asked in one go first: nearly always the answer is no.
         self._anyone = tuple([(row, shape) for row in rows for shape in row.shapes if shape.programs == "*"])
-        self._any_line = "|".join(f"(?:{shape.anywhere})" for _, shape in self._anyone if shape.anywhere)
-        self._any_read = "|".join(f"(?:{shape.reads})" for _, shape in self._anyone if shape.reads)
+        # Alternatives of an alternative stand side by side: only so does the search know the letters that begin one.
+        self._any_line = "|".join(shape.anywhere for _, shape in self._anyone if shape.anywhere)
+        within = {text for _, shape in self._anyone for text in shape.reads_within.split()}
+        self._any_read = "|".join(re.escape(text) for text in sorted(within))
+        self._any_found = "|".join(row.found_with for row in rows if row.finder is not None)
         self._any_write = "|".join(f"(?:{row.writes})" for row in self._writing)
         for row in rows:
             for shape in row.shapes:
@@ -171,38 +265,40 @@ class Table:
                     else:
                         self._by_name.setdefault(name, []).append((row, shape))
 
-    def about(self, program: str) -> Sequence[tuple[Hazard, Shape]]:
-        """The shapes that name this program, or names like it."""
-        found = self._about.get(program)
-        if found is None:
-            if len(self._about) >= _MAX_PROGRAMS:
-                self._about.clear()
-            wild = [(row, shape) for name, row, shape in self._by_glob if globs.matches(program, name)]
-            found = self._about[program] = (*self._by_name.get(program, ()), *wild)
-        return found
+    def _rows(self, program: str) -> _Rows:
+        """The shapes that name this program, or names like it; remembered."""
+        if len(self._about) >= _MAX_PROGRAMS:
+            self._about.clear()
+        named = self._by_name.get(program, ())
+        wild = [(row, shape) for name, row, shape in self._by_glob if globs.matches(program, name)]
+        rows = self._about[program] = _Rows([*named, *wild]) if named or wild else _NONE
+        return rows
 
     def _concerns_anyone(self, act: Act, line: str) -> bool:
         """Whether some row about any program may fit the act."""
-        return expression(self._any_line).search(line) is not None or any(
-            effect.kind is EffectKind.READ and expression(self._any_read).fullmatch(effect.value)
-            for effect in act.effects
-        )
+        if expression(self._any_line).search(line) is not None:
+            return True
+        for effect in act.effects:
+            if effect.kind is READ and expression(self._any_read).search(effect.value) is not None:
+                return True
+        return False
 
     def find(self, scene: Scene) -> tuple[Hazard, ...]:
         """Every hazard in the scene, in the order of the table."""
-        seen: set[str] = set()
+        seen: set[Hazard] = set()
         for act in scene.acts:
+            rows = self._about.get(act.program) or self._rows(act.program)
             line = " ".join(act.argv[1:])
-            shapes = self.about(act.program)
+            if rows is not _NONE:
+                seen.update(_fitting(rows, Look(act, line)))
             if self._concerns_anyone(act, line):
-                shapes = (*shapes, *self._anyone)
-            for row, shape in shapes:
-                if shape.fits(act, line):
-                    seen.add(row.id)
-        for row, finder in self._finding:
-            if finder(scene):
-                seen.add(row.id)
+                look = Look(act, line)
+                seen.update([row for row, shape in self._anyone if shape.fits(look)])
+        if expression(self._any_found).search(scene.text) is not None:
+            seen.update([row for row, finder in self._finding if finder(scene)])
         for path in scene.writes:
-            if expression(self._any_write).fullmatch(path):
-                seen.update([row.id for row in self._writing if expression(row.writes).fullmatch(path)])
-        return tuple(row for row in self.rows if row.id in seen) if seen else ()
+            if expression(self._any_write).fullmatch(path) is not None:
+                seen.update([row for row in self._writing if expression(row.writes).fullmatch(path)])
+        if len(seen) > 1:
+            return tuple(sorted(seen, key=self._number.__getitem__))
+        return tuple(seen)

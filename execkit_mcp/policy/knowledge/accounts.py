@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table reads one row a line
 """Users, groups and what was logged about them.
 
 Sources: shadow 4.13, util-linux 2.38, glibc 2.36 (getent) manuals.
@@ -73,7 +74,7 @@ PROGRAMS = (
     Program(
         names="lastlog",
         source="shadow 4.13 manual",
-        flags="-b,--before= -C,--clear:s -R,--root=:R -S,--set:s -t,--time= -u,--user= -h",
+        flags="-b,--before= -C,--clear:s -R,--root=:Rx -S,--set:s -t,--time= -u,--user= -h",
         operands="",
     ),
     Program(
@@ -84,8 +85,19 @@ PROGRAMS = (
         after=lambda reading: None if reading.has("-l", "-a") else reading.mark("s", None),
     ),
     Program(names="finger pinky", source="coreutils 9.1 manual", flags="-bfhilpqswm", operands="-*"),
+    Program(
+        names="passwd",
+        source="shadow 4.13 manual",
+        flags="-S,--status>show -a,--all -d,--delete -e,--expire -i,--inactive= -k,--keep-tokens -l,--lock -n,--mindays= -q,--quiet "
+        "-r,--repository= -R,--root=:Rx -u,--unlock -w,--warndays= -x,--maxdays=",
+        operands="-*;s",
+        modes={"show": "-*"},
+        after=lambda reading: (
+            reading.mark("s", None) if reading.has("-d", "-e", "-i", "-l", "-n", "-u", "-w", "-x") else None
+        ),
+    ),
     opaque(
-        "passwd chpasswd useradd adduser userdel deluser usermod groupadd addgroup groupdel delgroup "
+        "chpasswd useradd adduser userdel deluser usermod groupadd addgroup groupdel delgroup "
         "groupmod gpasswd chsh chfn newusers pwconv pwunconv grpconv "
         "setcap pam-auth-update ",
         "shadow 4.13 manual",

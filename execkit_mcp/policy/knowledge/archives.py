@@ -15,14 +15,14 @@ _TAR_FLAGS = (
     "-A,--catenate,--concatenate>write -c,--create>write --delete>write -d,--diff,--compare>read "
     "-r,--append>write "
     "-t,--list>list -u,--update>write -x,--extract,--get>extract --test-label>list "
-    "-f,--file= -C,--directory=:Rd>moved -v,--verbose -z,--gzip,--gunzip,--ungzip -j,--bzip2 "
+    "-f,--file= -C,--directory=:R>moved -v,--verbose -z,--gzip,--gunzip,--ungzip -j,--bzip2 "
     "-J,--xz -Z,--compress "
     "--zstd --lzip --lzma --lzop -a,--auto-compress --no-auto-compress -I,--use-compress-program=:x "
     "--to-command=:x --checkpoint=? --checkpoint-action=:x --rmt-command=:x --rsh-command=:x "
     "-F,--info-script,--new-volume-script=:x "
     "-p,--preserve-permissions,--same-permissions --no-same-permissions --same-owner "
     "--no-same-owner -o --owner= "
-    "--group= --mode= --mtime= --numeric-owner --sort= --strip-components= -k,--keep-old-files "
+    "--group= --mode= --mtime=:f --numeric-owner --sort= --strip-components= -k,--keep-old-files "
     "--keep-newer-files "
     "--skip-old-files --overwrite --overwrite-dir -U,--unlink-first --recursive-unlink --no-overwrite-dir "
     "--exclude= -X,--exclude-from=:r --exclude-vcs --exclude-vcs-ignores --exclude-backups "
@@ -33,7 +33,7 @@ _TAR_FLAGS = (
     "-n,--seek --no-seek -S,--sparse -g,--listed-incremental=:w -G,--incremental -b,--blocking-factor= "
     "--record-size= -B,--read-full-records -i,--ignore-zeros -l,--check-links -M,--multi-volume:x "
     "-L,--tape-length= "
-    "-N,--newer,--after-date= --newer-mtime= -K,--starting-file= --totals=? --index-file=:w "
+    "-N,--newer,--after-date=:f --newer-mtime= -K,--starting-file= --totals=? --index-file=:w "
     "-R,--block-number "
     "--wildcards --no-wildcards --wildcards-match-slash --anchored --no-anchored --ignore-case "
     "--no-ignore-case "
@@ -94,7 +94,10 @@ def _after_tar(reading: Reading) -> None:  # noqa: C901, PLR0912 - one branch fo
     if "extract" in modes and not is_only_shown:
         if reading.has("-P"):
             reading.effect(EffectKind.UNKNOWN, None, "writes wherever the archive says")
-        if not reading.has("-C"):
+        folders = reading.flag_values("-C")
+        for folder in folders:
+            reading.mark("d", folder)
+        if not folders:
             reading.mark("d", None)
 
 
@@ -142,6 +145,8 @@ def _after_seven(reading: Reading) -> None:
     command = words[0].text if words and words[0].is_static else ""
     for path in words[1:2]:
         reading.mark("r", path)
+    for name in words[1:]:
+        reading.mark("@", name)
     if command not in {"l", "t", "i"}:
         reading.effect(EffectKind.UNKNOWN, None, "changes files")
 

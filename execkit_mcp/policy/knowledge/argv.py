@@ -14,7 +14,7 @@ it all.
 from typing import TYPE_CHECKING
 
 from execkit_mcp.model import EffectKind
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, FlagUse
+from execkit_mcp.policy.knowledge.invocation import DYNAMIC, GLOB, STATIC, Arg, FlagUse
 from execkit_mcp.policy.knowledge.reading import UNSEEN, Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Flag, Grammar, Node, flags_of, roles_of
 
@@ -31,7 +31,7 @@ def read_argv(reading: Reading, root: Node) -> None:
 
 def is_several(arg: Arg) -> bool:
     """Whether the word may become none or several words."""
-    return arg.kind is ArgKind.GLOB or not arg.is_single
+    return not arg.is_single
 
 
 class _Reader:
@@ -41,7 +41,6 @@ class _Reader:
         "args",
         "grammar",
         "index",
-        "is_opaque",
         "is_settled",
         "node",
         "reading",
@@ -57,20 +56,25 @@ class _Reader:
         self.index = 0
         self.unseen = False
         self.is_settled = not root.children
-        self.enter(root)
+        self.node: Node
+        self.grammar: Grammar
+        self.table: Mapping[str, Flag]
+        if root.table is None or root.grammar is None:
+            self.enter(root)
+        else:
+            self.node, self.grammar, self.table = root, root.grammar, root.table
 
     def enter(self, node: Node) -> None:
         """Go on with this subcommand's flags."""
         self.node = node
         program = self.reading.program
-        self.grammar: Grammar = node.grammar or Grammar(operands="?*")
+        self.grammar = node.grammar or Grammar(operands="?*")
         if node.table is None:
             table = {**_ALWAYS, **flags_of(self.grammar.flags, is_long_only=program.is_long_only)}
             if not program.has_local_flags and node is not self.root:
                 table = {**flags_of(program.flags, is_long_only=program.is_long_only), **table}
             node.table = table
-        self.table: Mapping[str, Flag] = node.table
-        self.is_opaque = "x" in roles_of(self.grammar.operands).always
+        self.table = node.table
 
     def run(self) -> None:
         """Read all words, then give the operands their roles."""
@@ -84,7 +88,7 @@ class _Reader:
             if arg is UNSEEN and self.grammar.unseen:
                 self.unseen = True
                 continue
-            if arg.kind is ArgKind.STATIC:
+            if arg.kind is STATIC:
                 text = arg.text
                 if text[:1] == "-" and text != "-":
                     if text == "--":
@@ -95,7 +99,7 @@ class _Reader:
             elif arg.prefix[:1] == "-":
                 self.flag(arg, arg.prefix)
                 continue
-            elif arg.kind is ArgKind.DYNAMIC and (arg.could_be_option or not arg.is_single):
+            elif arg.kind is DYNAMIC and (arg.could_be_option or not arg.is_single):
                 reading.dynamic(arg, "could turn out to be an option")
             if not self.is_settled and self.descend(arg):
                 continue
@@ -233,7 +237,7 @@ class _Reader:
             return None
         value = self.args[self.index]
         self.index += 1
-        if is_several(value):
+        if value.kind is not STATIC and is_several(value):
             self.reading.dynamic(value, f"is the value of {name} and could become several words")
         return value
 
@@ -245,13 +249,9 @@ class _Reader:
             reading.is_deep = True
         if flag.mode:
             reading.modes.add(flag.mode)
-        if (
-            is_attached
-            and value is not None
-            and is_several(value)
-            and not (flag.is_inert and not value.could_be_option)
-        ):
-            is_plain_pattern = flag.is_inert and value.kind is ArgKind.GLOB
+        if is_attached and value is not None and value.kind is not STATIC and is_several(value):
+            # every word that a pattern becomes begins like the pattern: with this flag
+            is_plain_pattern = flag.is_inert and value.kind is GLOB
             if not is_plain_pattern:
                 reading.dynamic(value, f"is the value of {flag.names[-1]} and could become several words")
         if flag.marks:
@@ -262,7 +262,12 @@ class _Reader:
         reading = self.reading
         near = [s for s in self.table if len(name) > len("--") and name.startswith("--") and s.startswith(name)]
         reading.flags.append(FlagUse(names=(name, *near), value=value, is_known=False))
-        if self.node.grammar is not None and not self.is_opaque:
+        # Who vouches for words that nobody knows does not lift what is refused: the paths count as the flag's own.
+        for marks in dict.fromkeys(self.table[each].marks for each in near):
+            word = value if value is not None else self.args[self.index] if self.index < len(self.args) else None
+            if word is not None:
+                reading.mark("".join(mark for mark in marks if mark in "rfRwod@"), word, name)
+        if self.node.grammar is not None and "x" not in roles_of(self.grammar.operands).always:
             reading.unknown_flag(name)
 
     # ── operands ──────────────────────────────────────────────────────────────────────────────────────────
@@ -272,12 +277,13 @@ class _Reader:
         reading = self.reading
         grammar = self.grammar
         text = grammar.operands
-        for mode, roles in grammar.modes.items():
-            if mode in reading.modes:
-                text = roles
-                break
+        if grammar.modes and reading.modes:
+            for mode, roles in grammar.modes.items():
+                if mode in reading.modes:
+                    text = roles
+                    break
         assign(reading, text)
-        if grammar.empty and all(arg.kind is ArgKind.DYNAMIC and not arg.is_single for arg in reading.operands):
+        if grammar.empty and all(arg.kind is DYNAMIC and not arg.is_single for arg in reading.operands):
             reading.mark(grammar.empty, None)
         if self.unseen:
             reading.is_deep = True
@@ -288,18 +294,30 @@ class _Reader:
             grammar.after(reading)
 
 
-def assign(reading: Reading, text: str) -> None:  # noqa: C901 - one branch for each form in the manual
+def assign(reading: Reading, text: str) -> None:  # noqa: C901, PLR0912 - one branch for each form in the manual
     """Give the operands of ``reading`` the roles of the notation ``text``."""
     roles = roles_of(text)
     operands = reading.operands
     if roles.always:
         reading.mark(roles.always, None)
+    if not operands:
+        return
+    if roles.middle is not None and not roles.first and not roles.last and roles.middle != "A":
+        if roles.middle != "-":
+            for arg in operands:
+                reading.mark(roles.middle, arg)
+        return
     first, last = len(roles.first), len(roles.last)
     count = len(operands)
-    if not (roles.middle is not None and not first and not last):
+    if roles.middle is None or first or last:
         edge = count - last
         for index, arg in enumerate(operands):
-            if is_several(arg) and not (first <= index < edge) and "A" not in roles.first[:index]:
+            if (
+                arg.kind is not STATIC
+                and is_several(arg)
+                and not (first <= index < edge)
+                and "A" not in roles.first[:index]
+            ):
                 reading.dynamic(arg, "could become several words and so change what the others mean")
     for index, arg in enumerate(operands):
         if index < first:

@@ -3,8 +3,12 @@
 Source: bash 5.2 manual, §4.
 """
 
+import re
+from collections.abc import Sequence
+
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.argv import is_several
+from execkit_mcp.policy.knowledge.assigning import ASSIGNS, named_by_format
 from execkit_mcp.policy.knowledge.invocation import Arg, FlagUse
 from execkit_mcp.policy.knowledge.opaque import note_words
 from execkit_mcp.policy.knowledge.reading import Reading
@@ -33,13 +37,18 @@ def _read_inert(reading: Reading) -> None:
 
 
 def _read_printf(reading: Reading) -> None:
-    """``printf [-v name] format …``: only ``-v`` does anything."""
+    """``printf [-v name] format …``: only ``-v`` and ``%n`` do anything."""
     args = reading.args
+    for named in named_by_format(args):
+        if named.is_static:
+            reading.effect(EffectKind.STATE, named, "assigns a variable that its format counts for")
+        else:
+            reading.dynamic(named, "could name a variable that %n in the format assigns")
     if args and args[0].prefix.startswith("-v"):
         attached = args[0].text[2:] if args[0].is_static else ""
         name = args[1] if len(args) > 1 and not attached else args[0]
         reading.flags.append(FlagUse(names=("-v",), value=name))
-        reading.effect(EffectKind.STATE, name, "assigns a variable")
+        reading.effect(EffectKind.STATE, name, ASSIGNS)
         args = args[1:] if attached else args[2:]
     elif args and (is_several(args[0]) or args[0].could_be_option) and args[0].text != "--":
         if args[0].is_static and args[0].text.startswith("-") and args[0].text != "-":
@@ -92,10 +101,34 @@ def _is_settled(words: list[Arg]) -> bool:
     return len(words) == _TRIPLE and _compares(words[1])
 
 
+# Words with which a builtin that changes the session merely shows what is set; without any it shows as well. Not
+# `ulimit -nunlimited`, which is a limit behind its flag, and not `trap INT`, which resets.
+_SHOWING = {
+    "ulimit": r"-[SH]{0,2}[abcdefiklmnpqrstuvxPRT]",
+    "umask": r"-[pS]{1,2}",
+    "export": r"-p",
+    "readonly": r"-p",
+    "declare": r"-p",
+    "typeset": r"-p",
+    "alias": r"-p",
+    "shopt": r"-p",
+    "trap": r"-[lp]",
+    "history": r"[0-9]{1,9}",
+    "dirs": r"-[lpv]{1,3}",
+}
+
+
+def only_shows(builtin: str, args: Sequence[Arg]) -> bool:
+    """Whether a builtin that changes the session merely shows what is set, with these words."""
+    words = _SHOWING.get(builtin)
+    return words is not None and all(arg.is_static and re.fullmatch(words, arg.text) is not None for arg in args)
+
+
 def _read_state(reading: Reading) -> None:
     """Builtins that change the session: the builtin's name is the state."""
     note_words(reading)
-    reading.effect(EffectKind.STATE, None, reading.name)
+    if not only_shows(reading.name, reading.args):
+        reading.effect(EffectKind.STATE, None, reading.name)
 
 
 def _read_source(reading: Reading) -> None:
@@ -112,9 +145,9 @@ def _after_hash(reading: Reading) -> None:
 _STATE = (
     "cd pushd popd export unset read mapfile readarray umask set shopt trap readonly declare "
     "typeset local alias "
-    "unalias return exit fg bg disown enable bind complete compgen compopt getopts let history fc "
+    "unalias return exit fg bg disown enable bind complete compopt getopts let history fc "
     "logout shift "
-    "break continue suspend caller help dirs times"
+    "break continue suspend dirs"
 )
 
 PROGRAMS = (
@@ -126,8 +159,9 @@ PROGRAMS = (
     Program(names="jobs", source=_BASH, flags="-lnprs -x:x", operands="-*", alone="--help"),
     Program(names="type", source=_BASH, flags="-aftpP", operands="-*", unseen="-"),
     Program(names="hash", source=_BASH, flags="-lt -r -d -p=", operands="-*", after=_after_hash),
-    Program(names="ulimit", source=_BASH, flags="-SHabcdefiklmnpqrstuvxPRT", operands=""),
+    Program(names="ulimit", source=_BASH, read=_read_state, alone=""),
+    Program(names="caller help times", source=_BASH, flags="-dms", operands="-*", alone=""),
     Program(names=_STATE, source=_BASH, read=_read_state, alone=""),
-    Program(names="source . eval", source=_BASH, read=_read_source, alone=""),
+    Program(names="source . eval compgen", source=_BASH, read=_read_source, alone=""),
 )
 """``cd`` and its kin are judged by ``shell.state``; here they are merely not unknown."""

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table reads one row a line
 """Containers and clusters.
 
 Sources: docker 24, podman 4, kubectl 1.28, helm 3, terraform 1.5, cloud command lines' manuals.
@@ -7,9 +8,10 @@ connection. Kinds that hold secrets are read under the note ``secret``.
 """
 
 from execkit_mcp.model import EffectKind
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.argv import is_several
 from execkit_mcp.policy.knowledge.invocation import static
-from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _LOOKS = "-*;N"
@@ -37,6 +39,17 @@ def _after_kube_exec(reading: Reading) -> None:
         reading.runs(command, via="kubectl exec")
 
 
+def _mark_template_files(reading: Reading) -> None:
+    """``-o jsonpath-file=PATH`` and its kin print what a file says; ``--template`` then names the file."""
+    for value in reading.flag_values("-o"):
+        name, separator, _ = (value.text if value.is_static else value.prefix).partition("=")
+        if not value.is_static and not separator:
+            reading.dynamic(value, "could name a file")
+        elif name.endswith("file"):
+            for each in [rest_of(value, len(name) + 1)] if separator else reading.flag_values("--template"):
+                reading.effect(EffectKind.READ, each)
+
+
 def _after_kube_get(reading: Reading) -> None:
     """Reading secrets is reading secrets, in every spelling; a file of resources is read."""
     reading.mark("N", None)
@@ -45,11 +58,7 @@ def _after_kube_get(reading: Reading) -> None:
         if not arg.is_static or any(kind.partition(".")[0] in {"secret", "secrets", "all-secrets"} for kind in kinds):
             reading.effect(EffectKind.READ, static("kubernetes:secrets"), "secret")
             reading.effect(EffectKind.UNKNOWN, arg, "secret")
-    for value in reading.flag_values("-o"):
-        if "-file" in value.prefix:
-            reading.effect(EffectKind.READ, static(value.text.partition("=")[2]))
-        if not value.is_static and not value.prefix:
-            reading.dynamic(value, "could name a file")
+    _mark_template_files(reading)
 
 
 def _after_gh(reading: Reading) -> None:
@@ -57,6 +66,29 @@ def _after_gh(reading: Reading) -> None:
     for word in [*reading.operands, *reading.flag_values("-R")]:
         if word.text.count("/") > 1 or "://" in word.text or not word.is_static:
             reading.mark("u", word)
+
+
+_COMPOSE_FILE = lazy_regex(r"(?!github\.com/)[\w./ -]+\.ya?ml")
+
+
+def _after_compose(reading: Reading) -> None:
+    """``-f`` also takes a repository or a registry to fetch the file from (``oci://…``, ``git@host:…``)."""
+    for value in reading.flag_values("-f"):
+        if not value.is_static or _COMPOSE_FILE.fullmatch(value.text) is None:
+            reading.mark("xU", None)
+
+
+def _after_compose_config(reading: Reading) -> None:
+    """The whole configuration shows what ``.env`` fills in; lists of names do not."""
+    _after_compose(reading)
+    if not reading.has("-q", "--services", "--volumes", "--profiles", "--hash", "--images"):
+        reading.mark("f", static(".env"))
+
+
+def _after_docker_top(reading: Reading) -> None:
+    """Words behind the container are options of ps: ``e`` shows the environment of processes."""
+    if any("e" in word.text or not word.is_static for word in reading.operands[1:]):
+        reading.effect(EffectKind.UNKNOWN, reading.operands[1], "options of ps")
 
 
 def _after_compose_exec(reading: Reading) -> None:
@@ -80,16 +112,17 @@ _DOCKER_EXEC = (
 )
 _KUBE = (
     "-n,--namespace= --context=:C --cluster=:C --user=:C -v,--v= --request-timeout= --kubeconfig=:rxU "
-    "-s,--server=:u --token= --as= --as-group= --as-uid= "
+    "-s,--server=:u --token=:U --as=:C --as-group=:C --as-uid=:C "
     "--certificate-authority=:r --client-certificate=:r --client-key=:r "
-    "--insecure-skip-tls-verify=? --tls-server-name= --username= --password= "
+    "--insecure-skip-tls-verify=? --tls-server-name= --username=:U --password=:U "
     "--cache-dir=:d --match-server-version --log-flush-frequency= --warnings-as-errors --profile=:? "
     "--profile-output=:w --vmodule="
 )
+# A file may name secrets, so what it asks for cannot be told.
 _KUBE_GET = (
     "-A,--all-namespaces -o,--output= -l,--selector= --field-selector= --show-labels --sort-by= "
     "--no-headers -L,--label-columns= -w,--watch --watch-only "
-    "--output-watch-events --ignore-not-found --chunk-size= -f,--filename=:ru -k,--kustomize=:Rx "
+    "--output-watch-events --ignore-not-found --chunk-size= -f,--filename=:F? -k,--kustomize=:Rx "
     "-R,--recursive --raw=:? --template= --show-kind "
     "--show-managed-fields --allow-missing-template-keys --server-print=? --subresource= "
     "--show-events=? --show-capacity --containers --sum --no-pager"
@@ -99,8 +132,8 @@ PROGRAMS = (
     Program(
         names="docker podman nerdctl",
         source="docker 24 manual",
-        flags="-H,--host=:u -c,--context=:U --config=:rx -D,--debug -l,--log-level= --tls --tlscacert=:r "
-        "--tlscert=:r --tlskey=:r --tlsverify --url=:u --connection=:U "
+        flags="-H,--host=:u -c,--context=:C --config=:rx -D,--debug -l,--log-level= --tls --tlscacert=:r "
+        "--tlscert=:r --tlskey=:r --tlsverify --url=:u --connection=:C "
         "--root=:R --runroot=:R --remote -r",
         has_local_flags=True,
         alone="--version -v --help -h",
@@ -109,12 +142,14 @@ PROGRAMS = (
             "ps|images": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
             "container|image|volume|network|node|service|stack|secret|config|context|plugin|pod|"
             "buildx|builder|machine|ls|list": Grammar(flags=_DOCKER_LS, operands=_LOOKS),
-            "logs|top|port|version|info|stats|events|diff|history|search": Grammar(
+            "top": Grammar(operands=_LOOKS, after=_after_docker_top),
+            "logs|port|version|info|stats|events|diff|history|search": Grammar(
                 flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --details --format= "
                 "--filter= -a,--all --no-stream --no-trunc -q,--quiet -H,--human --limit=",
                 operands=_LOOKS,
             ),
-            "container logs|top|port|stats|diff": Grammar(
+            "container top": Grammar(operands=_LOOKS, after=_after_docker_top),
+            "container logs|port|stats|diff": Grammar(
                 flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --details --format= -a,--all "
                 "--no-stream --no-trunc",
                 operands=_LOOKS,
@@ -133,16 +168,22 @@ PROGRAMS = (
             "exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
             "container exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
             "compose": Grammar(
-                flags="-f,--file=:rx -p,--project-name= --profile= --env-file=:r --project-directory=:R "
+                flags="-f,--file=:r -p,--project-name= --profile= --env-file=:r --project-directory=:R "
                 "--ansi= --progress= --dry-run",
                 operands="-*;N",
             ),
-            "compose ps|logs|images|top|ls|version|port|events|config|convert": Grammar(
+            "compose config|convert": Grammar(
+                flags="-q,--quiet --format= -o,--output=:w --services --volumes --profiles --hash= --images --no-interpolate "
+                "--no-normalize --no-path-resolution --resolve-image-digests:N",
+                operands="-*;RN",
+                after=_after_compose_config,
+            ),
+            "compose ps|logs|images|top|ls|version|port|events": Grammar(
                 flags="-f,--follow --since= --until= -n,--tail= -t,--timestamps --no-color "
                 "--no-log-prefix -a,--all -q,--quiet --format= --filter= --services --status= "
-                "--no-trunc --orphans -o,--output=:w --volumes --profiles --hash= --no-interpolate "
-                "--images",
+                "--no-trunc --orphans",
                 operands="-*;RN",
+                after=_after_compose,
             ),
             "compose exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_compose_exec),
             "compose up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|"
@@ -158,14 +199,20 @@ PROGRAMS = (
     Program(
         names="docker-compose podman-compose",
         source="docker compose 2 manual",
-        flags="-f,--file=:rx -p,--project-name= --profile= --env-file=:r --project-directory=:R",
+        flags="-f,--file=:r -p,--project-name= --profile= --env-file=:r --project-directory=:R",
         alone="--version version --help -h -v",
         is_remote=True,
         subcommands={
-            "ps|logs|images|top|ls|version|port|config": Grammar(
+            "config": Grammar(
+                flags="-q,--quiet --services --volumes --profiles --hash= --images --format= --no-interpolate",
+                operands="-*;RN",
+                after=_after_compose_config,
+            ),
+            "ps|logs|images|top|ls|version|port": Grammar(
                 flags="--follow --since= --until= --tail= -t,--timestamps --no-color -a,--all -q,--quiet "
                 "--services --format=",
                 operands="-*;RN",
+                after=_after_compose,
             ),
             "exec": Grammar(flags=_DOCKER_EXEC, operands="-*", is_leading=True, after=_after_exec),
             "up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|run|cp": "-*;dxN",
@@ -194,34 +241,44 @@ PROGRAMS = (
             "explain|api-resources|api-versions|cluster-info|version|events|options": Grammar(
                 flags="--recursive --api-version= --namespaced=? --api-group= --verbs= -o,--output= "
                 "--no-headers --sort-by= --client --short -A,--all-namespaces --for= --types= "
-                "-w,--watch --cached --categories=",
+                "-w,--watch --cached --categories= --template=",
                 operands=_LOOKS,
+                after=_mark_template_files,
             ),
             "cluster-info dump": _CHANGES,
             "rollout status|history": Grammar(
-                flags="-w,--watch=? --revision= --timeout= -o,--output= -l,--selector= --sort-by=",
+                flags="-w,--watch=? --revision= --timeout= -o,--output= -l,--selector= --sort-by= --template=",
                 operands=_LOOKS,
+                after=_mark_template_files,
             ),
             "rollout restart|undo|pause|resume": _CHANGES,
             "auth can-i|whoami": Grammar(
-                flags="--list -A,--all-namespaces -q,--quiet --subresource= -o,--output=", operands=_LOOKS
+                flags="--list -A,--all-namespaces -q,--quiet --subresource= -o,--output= --template=",
+                operands=_LOOKS,
+                after=_mark_template_files,
             ),
             "config get-contexts|current-context|get-clusters|get-users": Grammar(
                 flags="-o,--output= --no-headers", operands="-*"
             ),
-            "config view": Grammar(flags="--minify -o,--output= --flatten:? --raw:? --merge", operands="-*"),
+            "config view": Grammar(
+                flags="--minify -o,--output= --flatten:? --raw:? --merge --template=",
+                operands="-*",
+                after=_mark_template_files,
+            ),
             "config use-context|set|set-context|set-cluster|set-credentials|unset|delete-context|"
             "delete-cluster|rename-context": "-*;d?",
             "wait": Grammar(
-                flags="--for= --timeout= -l,--selector= --all -A,--all-namespaces -o,--output= -f,--filename=:ru",
+                flags="--for= --timeout= -l,--selector= --all -A,--all-namespaces -o,--output= --template= -f,--filename=:F",
                 operands=_LOOKS,
+                after=_mark_template_files,
             ),
             "diff": Grammar(
-                flags="-f,--filename=:ru -l,--selector= --server-side -R,--recursive -k,--kustomize=:Rx",
-                operands="-*;xN",
+                # The program that compares is `diff`, unless the environment names another; no command may set that.
+                flags="-f,--filename=:F -l,--selector= --server-side -R,--recursive -k,--kustomize=:Rx",
+                operands="-*;N",
             ),
             "exec": Grammar(
-                flags="-i,--stdin -t,--tty -c,--container= -q,--quiet -f,--filename=:ru --pod-running-timeout=",
+                flags="-i,--stdin -t,--tty -c,--container= -q,--quiet -f,--filename=:F --pod-running-timeout=",
                 operands="-*",
                 after=_after_kube_exec,
             ),
@@ -235,7 +292,7 @@ PROGRAMS = (
         names="helm",
         source="helm 3 manual",
         flags="-n,--namespace= --kube-context=:C --debug --kubeconfig=:rxU --kube-apiserver=:u "
-        "--kube-token= --registry-config=:r --repository-cache=:R --repository-config=:r",
+        "--kube-token=:U --registry-config=:r --repository-cache=:R --repository-config=:r",
         alone="--help -h version",
         subcommands={
             "list|ls|status|history|hist|version|env": Grammar(
@@ -277,21 +334,6 @@ PROGRAMS = (
         operands="-*;dxU",
     ),
     Program(
-        names="aws",
-        source="aws 2 manual",
-        flags="--region= --output= --query= --no-cli-pager --no-paginate --max-items= --page-size= "
-        "--profile= --cli-read-timeout= --cli-connect-timeout= --color= --no-sign-request",
-        alone="--version help",
-        subcommands={
-            "sts get-caller-identity": _LOOKS,
-            "s3 ls": Grammar(flags="--recursive --human-readable --summarize", operands=_LOOKS),
-            "ec2 describe-instances|describe-vpcs|describe-subnets|"
-            "describe-security-groups|describe-regions|describe-images|describe-volumes": Grammar(
-                flags="--instance-ids= --filters= --owners= --group-ids= --vpc-ids=", operands=_LOOKS
-            ),
-        },
-    ),
-    Program(
         names="gsutil bq oci ibmcloud aliyun",
         source="their manuals",
         operands="?*;N?",
@@ -307,7 +349,7 @@ PROGRAMS = (
             "pr|issue|run|release|workflow|repo|label|gist|cache|variable list|ls|view|status|checks|diff": Grammar(
                 flags="-L,--limit= -s,--state= -a,--assignee= -A,--author= -l,--label= -S,--search= "
                 "--json= -q,--jq= -t,--template= -c,--comments -w,--web:x -B,--base= -H,--head= "
-                "-b,--branch= --log --log-failed -v,--verbose --name-only --patch --color= "
+                "-b,--branch= --workflow= --log --log-failed -v,--verbose --name-only --patch --color= "
                 "--required --watch:N -j,--job= -e,--event= -u,--user=",
                 operands=_LOOKS,
                 after=_after_gh,

@@ -47,10 +47,20 @@ def _read_dd(reading: Reading) -> None:
 
 
 def _after_link(reading: Reading) -> None:
-    """``ln target`` alone links into the current folder; making a link reads its target."""
+    """``ln target`` alone links into the current folder; a hard link is another name to write its target by."""
+    if not reading.has("-s"):
+        for target in reading.operands if "target" in reading.modes else reading.operands[:-1]:
+            reading.mark("w", target)
     if len(reading.operands) == 1 and not reading.has("-t"):
         reading.mark("f", reading.operands[0])
         reading.mark("d", None)
+
+
+def _after_copy(reading: Reading) -> None:
+    """With ``-l`` the new names are hard links."""
+    if reading.has("-l"):
+        for source in reading.operands if "target" in reading.modes else reading.operands[:-1]:
+            reading.mark("d" if reading.is_deep else "w", source)
 
 
 def _after_split(reading: Reading) -> None:
@@ -298,8 +308,8 @@ PROGRAMS = (
         flags="-a,--all -B,--block-size= -h,--human-readable -H,--si -i,--inodes -k -l,--local --no-sync "
         "--output=? "
         "-P,--portability --sync --total -t,--type= -T,--print-type -x,--exclude-type= -v -m",
-        operands="f*",
-        unseen="f",
+        operands="-*",  # how full the file system is that a path lies on tells nothing of the path
+        unseen="-",
     ),
     _gnu(
         names="stat",
@@ -344,6 +354,7 @@ PROGRAMS = (
         "-x,--one-file-system -Z --context=? --keep-directory-symlink --path",
         operands="f* d",
         modes={"target": "f*"},
+        after=_after_copy,
     ),
     _gnu(
         names="mv",
@@ -363,7 +374,7 @@ PROGRAMS = (
         modes={"target": "f*"},
         after=_after_link,
     ),
-    _gnu(names="link", operands="f w"),
+    _gnu(names="link", operands="fw w"),
     _gnu(names="unlink", operands="w"),
     _gnu(
         names="install",

@@ -7,7 +7,7 @@ start folder; the recursive read of each start folder by find itself is what ``n
 
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.argv import is_several
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, FlagUse, Inner, static
+from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, ArgKind, FlagUse, Inner, static
 from execkit_mcp.policy.knowledge.reading import HERE, UNSEEN, Reading
 from execkit_mcp.policy.knowledge.spec import Program, words_of
 
@@ -31,6 +31,7 @@ _READS = words_of("-newer -anewer -cnewer -samefile")
 _WRITES = words_of("-fprint -fprint0 -fls")
 # Every command is judged once for every start folder.
 _MAX_COMMANDS = 128
+_OPERATORS = frozenset("()!,")
 _RUNS = words_of("-exec -execdir -ok -okdir")
 
 
@@ -50,7 +51,7 @@ class _Find:
         """Options, start folders, then the expression."""
         reading = self.reading
         args = reading.args
-        while self.index < len(args) and args[self.index].is_static:
+        while self.index < len(args) and args[self.index].kind is STATIC:
             text = args[self.index].text
             if text not in _OPTIONS and text != "-D":
                 break
@@ -67,7 +68,8 @@ class _Find:
         reading.operands.extend(self.starts)
         for start in self.starts or [HERE]:
             reading.effect(EffectKind.READ, start, is_deep=True)
-        while self.index < len(args):
+        count = len(args)
+        while self.index < count:
             self.primary()
 
     def value(self, name: str) -> Arg | None:
@@ -76,26 +78,29 @@ class _Find:
             return None
         value = self.reading.args[self.index]
         self.index += 1
-        if is_several(value):
+        if value.kind is not STATIC and is_several(value):
             self.reading.dynamic(value, f"is the value of {name} and could become several words")
         return value
 
-    def primary(self) -> None:  # noqa: C901 - one branch for each form in the manual
+    def primary(self) -> None:  # noqa: C901, PLR0912 - one branch for each form in the manual
         """One primary or operator with its words."""
         reading = self.reading
         arg = reading.args[self.index]
         self.index += 1
-        if not arg.is_static:
+        if arg.kind is not STATIC:
             reading.dynamic(arg, "could turn out to be any part of the expression")
             return
         name = arg.text
+        if name in _VALUED:
+            reading.flags.append(FlagUse(names=(name,), value=self.value(name)))
+            return
         if name in _RUNS:
             self.command(name)
             return
         value: Arg | None = None
-        if name in _VALUED or name.startswith("-newer"):
+        if name.startswith("-newer"):
             value = self.value(name)
-            if name in _READS or (name.startswith("-newer") and not name.endswith("t")):
+            if not name.endswith("t"):
                 reading.mark("f", value, name)
         elif name in _READS:
             value = self.value(name)
@@ -153,9 +158,14 @@ class _Find:
 
 def _starts_expression(arg: Arg) -> bool:
     """Whether find takes the word as the begin of its expression."""
-    if arg.is_static:
-        return arg.text.startswith("-") or arg.text in {"(", ")", "!", ","}
+    if arg.kind is STATIC:
+        return arg.text[:1] == "-" or arg.text in _OPERATORS
     return arg.prefix.startswith("-")
+
+
+def path_below(start: Arg, text: str = "{}") -> Arg:
+    """The word ``text`` with ``{}`` standing for any path below ``start``."""
+    return _substitute(static(text), start)
 
 
 def _substitute(word: Arg, start: Arg) -> Arg:

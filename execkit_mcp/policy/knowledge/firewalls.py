@@ -4,6 +4,8 @@
 Sources: iptables 1.8, nftables 1.0, ufw 0.36, firewalld 1.3, ipset 7.19 manuals.
 """
 
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _MATCHES = (
@@ -11,6 +13,16 @@ _MATCHES = (
     "-d,--destination= -i,--in-interface= -o,--out-interface= -j,--jump= -g,--goto= -m,--match= --dport= --sport= --state= --ctstate= "
     "--comment= --to-destination= --to-source= --reject-with= --log-prefix="
 )
+
+_NFT_WORD = lazy_regex(r"[A-Za-z0-9_./:-]+")
+
+
+def _after_nft(reading: Reading) -> None:
+    """Words are put together and read as a script: behind ``;`` or a newline begins another command."""
+    for word in reading.operands:
+        if not word.is_static or _NFT_WORD.fullmatch(word.text) is None:
+            reading.mark("s", word)
+
 
 PROGRAMS = (
     Program(
@@ -31,12 +43,10 @@ PROGRAMS = (
     Program(
         names="nft",
         source="nftables 1.0 manual",
-        flags="-a,--handle -c,--check -D,--define= -e,--echo -f,--file=:fs -i,--interactive:s -I,--includepath=:R -j,--json "
+        flags="-a,--handle -c,--check -D,--define=:s -e,--echo -f,--file=:fs -i,--interactive:s -I,--includepath=:R -j,--json "
         "-n,--numeric -N,--reversedns -o,--optimize -s,--stateless -S,--service -t,--terse -T -u -y",
         subcommands={
-            "list": "-*",
-            "describe": "-*",
-            "monitor": "-*",
+            "list|describe|monitor": Grammar(operands="-*", after=_after_nft),
             "add|create|insert|replace|delete|destroy|flush|rename|reset|import|export": "-*;s",
         },
         alone="-v --version -h --help -V",

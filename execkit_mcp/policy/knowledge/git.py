@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table reads one row a line
 """git, after the 2.39 manual pages: subcommands that read, that write, and that may run something.
 
 Only flags whose effect is known are in the tables; any other is a problem.
@@ -9,6 +10,7 @@ started in.
 Over 400 lines, because it is the table of one program.
 """
 
+from execkit_mcp.policy.knowledge.git_shows import NOWHERE, after_diff, after_paths, after_shows, path_in
 from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
@@ -57,6 +59,9 @@ _WRITE = "-*;d"
 _WRITE_AND_HOOKS = "-*;dx"
 
 
+# Words that a message of git's shows when they are no file's name.
+_FROM_FILE = " --pathspec-from-file=:r --pathspec-file-nul"
+_STRATEGY = "-X,--strategy-option= -S,--gpg-sign=?:x --no-gpg-sign"
 _MERGE = (
     "--commit --no-commit -e,--edit --no-edit --ff --no-ff --ff-only -n --stat "
     "--no-stat --log=? -m,--message= "
@@ -80,6 +85,8 @@ def _after_config(reading: Reading) -> None:
     is_changing = reading.has(
         "--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e"
     )
+    for blob in reading.flag_values("--blob"):
+        reading.mark("f", static(path_in(blob.text)))
     words = [word.text if word.is_static else "" for word in reading.operands]
     is_verb = len(words) == 1 and "." not in words[0] and words != ["list"]
     is_reading = is_reading or words[:1] == ["get"]
@@ -118,46 +125,11 @@ def _after_config_flag(reading: Reading) -> None:
             reading.mark("x", None)
 
 
-def _after_paths(reading: Reading) -> None:
-    """Which files a command shows: what stands behind ``--``, ``REVISION:PATH``, and words with a dot in their name."""
-    folders = [use.value for use in reading.flags if use.is_global and "-C" in use.names and use.value is not None]
-    behind = reading.args[reading.terminated_at :] if reading.terminated_at is not None else ()
-    is_last = reading.subcommand[:1] in {("blame",), ("annotate",)}
-    for index, operand in enumerate(reading.operands):
-        if not operand.is_static:
-            continue
-        path = operand.text
-        revision, colon, rest = path.partition(":")
-        if colon:
-            path = rest if revision else rest.rpartition(")")[2].lstrip("/!^")
-        elif not (operand in behind or (is_last and index == len(reading.operands) - 1)):
-            name = path.rpartition("/")[2]
-            if "." not in name or ".." in name:
-                continue
-        for folder in reversed(folders):
-            path = path if path.startswith("/") or not folder.is_static else f"{folder.text}/{path}"
-        if path:
-            reading.mark("f", static(path))
-
-
 def _after_symbolic_ref(reading: Reading) -> None:
     """``git symbolic-ref NAME`` shows; with a second word or ``-d`` it changes."""
     if reading.has("-d") or len(reading.operands) != 1:
         reading.mark("d", None)
     reading.mark("R", None)
-
-
-def _after_diff(reading: Reading) -> None:
-    """A path outside the repository makes ``git diff`` compare plain files."""
-    _after_paths(reading)
-    for operand in reading.operands:
-        if (
-            operand.text.startswith(("/", "~"))
-            or "../" in operand.text
-            or operand.text == ".."
-            or not operand.is_static
-        ):
-            reading.mark("R", operand)
 
 
 _BRANCH = (
@@ -170,7 +142,7 @@ _BRANCH = (
     "--edit-description --create-reflog"
 )
 _TAG = (
-    "-l,--list -n=? -d,--delete -a,--annotate:d -s,--sign -f,--force -m,--message= -F,--file=:r "
+    "-l,--list -n=? -d,--delete -a,--annotate:d -s,--sign -u,--local-user=:d -f,--force -m,--message= -F,--file=:r "
     "-v,--verify --contains=? --no-contains=? --merged=? "
     "--no-merged=? --points-at= --sort= --format= --column=? --no-column --color=? "
     "-i,--ignore-case -e,--edit --cleanup= --create-reflog"
@@ -198,7 +170,10 @@ def _after_remote_show(reading: Reading) -> None:
 
 
 def _before_git(reading: Reading) -> None:
-    """``git SUBCOMMAND --help`` is ``git help SUBCOMMAND``."""
+    """``git SUBCOMMAND --help`` is ``git help SUBCOMMAND``; ``NOWHERE`` keeps every repository out."""
+    if reading.args and reading.args[0].is_static and reading.args[0].text == NOWHERE:
+        reading.args = reading.args[1:]
+        reading.modes.add("nowhere")
     words = reading.args
     if len(words) == len(("push", "--help")) and words[1].text == "--help" and words[1].is_static:
         reading.args = (static("help"), words[0])
@@ -221,7 +196,7 @@ PROGRAMS = (
         subcommands={
             # ── reading ───────────────────────────────────────────────────────────────────────────────────
             "status": Grammar(
-                flags="-s,--short -b,--branch --show-stash --porcelain=? --long -v,--verbose "
+                flags="-s,--short -b,--branch --show-stash --porcelain=? --long -v,--verbose:x "
                 "-u,--untracked-files=? "
                 "--ignore-submodules=? --ignored=? -z --column=? --no-column --ahead-behind "
                 "--no-ahead-behind --renames --no-renames "
@@ -229,14 +204,14 @@ PROGRAMS = (
                 operands=_READ,
             ),
             "log|whatchanged|show": Grammar(
-                flags=f"{_LOG} {_DIFF}", operands=_READ, modes={"paths": "R*"}, after=_after_paths
+                flags=f"{_LOG} {_DIFF}", operands=_READ, modes={"paths": "R*"}, after=after_shows
             ),
-            "diff": Grammar(flags=_DIFF, operands=_READ, modes={"paths": "R*;R"}, after=_after_diff),
+            "diff": Grammar(flags=_DIFF, operands=_READ, modes={"paths": "R*;R"}, after=after_diff),
             "diff-tree|diff-index|diff-files": Grammar(
                 flags=f"{_DIFF} -r --root --no-commit-id --pretty=? --format=",
                 operands=_READ,
                 modes={"paths": "R*"},
-                after=_after_paths,
+                after=after_shows,
             ),
             "shortlog": Grammar(
                 flags="-n,--numbered -s,--summary -e,--email -c,--committer --group= --format= --since= "
@@ -272,19 +247,19 @@ PROGRAMS = (
                 operands=_READ,
             ),
             "cat-file": Grammar(
-                flags="-t -s -e -p --textconv:x --filters:x --batch=? --batch-check=? --batch-all-objects "
+                flags="-t -s -e -p --textconv:x --filters:x --batch=?:? --batch-check=? --batch-all-objects "
                 "--buffer --unordered",
                 operands=_READ,
-                after=_after_paths,
+                after=after_paths,
             ),
             "blame|annotate": Grammar(
                 flags="-L= -l -t -f -n -s -e -w -p -c -b --root --show-stats --porcelain "
                 "--line-porcelain --incremental --date= --since= "
                 "--reverse= --first-parent -M=? -C=? --ignore-rev= --ignore-revs-file=:r "
                 "--contents=:r --show-name --show-number "
-                "--show-email --abbrev= --color-lines --color-by-age --minimal -S=:r",
+                "--show-email --abbrev= --color-lines --color-by-age --minimal -S=:r --no-textconv --no-ext-diff --textconv:x",
                 operands=_READ,
-                after=_after_paths,
+                after=after_shows,
             ),
             "describe": Grammar(
                 flags="--all --tags --contains --abbrev=? --exact-match --debug --long --match= --exclude= "
@@ -294,7 +269,7 @@ PROGRAMS = (
             ),
             "name-rev|merge-base|cherry|show-ref|for-each-ref|count-objects|var|check-ignore|"
             "check-attr|show-branch|"
-            "range-diff|verify-commit|verify-tag|fsck|get-tar-commit-id|stripspace": Grammar(
+            "verify-commit|verify-tag|fsck|get-tar-commit-id|stripspace": Grammar(
                 flags="--all -a --is-ancestor --fork-point --octopus --independent -v --verbose --heads "
                 "--tags --head -d --dereference -s --hash=? "
                 "--abbrev=? --verify -q --quiet --format= --sort= --count= --points-at= "
@@ -307,10 +282,11 @@ PROGRAMS = (
                 operands="-*",
                 after=_after_symbolic_ref,
             ),
-            "grep": Grammar(flags=_GREP, operands=_READ, after=_after_paths),
-            "reflog": Grammar(flags=_LOG, operands=_READ),
-            "reflog show": Grammar(flags=_LOG, operands=_READ),
-            "reflog expire|delete": _WRITE,
+            "grep": Grammar(flags=_GREP, operands=_READ, after=after_paths),
+            "reflog": Grammar(flags=f"{_LOG} {_DIFF}", operands=_READ, after=after_shows),
+            "reflog show": Grammar(flags=f"{_LOG} {_DIFF}", operands=_READ, after=after_shows),
+            "reflog list|exists": _READ,
+            "reflog expire|delete|drop|write": _WRITE,
             "branch": Grammar(flags=_BRANCH, operands="-*", after=_after_branch),
             "tag": Grammar(flags=_TAG, operands="-*", after=_after_branch),
             "remote": Grammar(flags="-v --verbose", operands=_READ),
@@ -337,11 +313,11 @@ PROGRAMS = (
                 "--message= -S --staged",
                 operands=_WRITE_AND_HOOKS,
             ),
-            "stash list": Grammar(flags=_LOG, operands=_READ),
-            "stash show": Grammar(flags=_DIFF, operands=_READ),
+            "stash list": Grammar(flags=f"{_LOG} {_DIFF}", operands=_READ, after=after_shows),
+            "stash show": Grammar(flags=_DIFF, operands=_READ, after=after_shows),
             "stash push|save|pop|apply|drop|clear|branch|store|create": Grammar(
                 flags="-p -k --keep-index --no-keep-index -u --include-untracked -a --all -q --quiet -m= "
-                "--message= --index -S --staged",
+                "--message= --index -S --staged" + _FROM_FILE,
                 operands=_WRITE_AND_HOOKS,
             ),
             "worktree list": Grammar(flags="--porcelain -v -z", operands=_READ),
@@ -354,21 +330,27 @@ PROGRAMS = (
             "bisect view|visualize": Grammar(flags=_LOG, operands="-*;Rx"),
             "bisect": "-*;dx",
             "notes list|show": _READ,
-            "help|version": Grammar(
+            # A page is shown by a program that `man.viewer` names, unless the canonical text keeps the repository out.
+            "help": Grammar(
                 flags="-a,--all -g,--guides -v,--verbose --no-verbose --no-external-commands --no-aliases "
-                "-m,--man -w,--web:x -i,--info --build-options",
-                operands="-*",
+                "-m,--man -w,--web:x -i,--info:x -c,--config",
+                operands="x*",
+                modes={"nowhere": "-*"},
             ),
+            "version": Grammar(flags="--build-options", operands="-*"),
+            # It hands no flag on to the `git log` that shows the patches.
+            "range-diff": Grammar(flags=_DIFF, operands="-*;Rx"),
             # ── writing: hooks and filters may run ────────────────────────────────────────────────────────
             "add": Grammar(
                 flags="-v,--verbose -n,--dry-run -f,--force -i:x -p:x -e:x -u,--update "
                 "-A,--all,--no-ignore-removal "
                 "--no-all,--ignore-removal -N,--intent-to-add --refresh --ignore-errors "
-                "--chmod= --renormalize --sparse",
-                operands=_WRITE_AND_HOOKS,
+                "--chmod= --renormalize --sparse --patch:x --interactive:x --edit:x" + _FROM_FILE,
+                operands="f*;dx",
             ),
             "rm|mv": Grammar(
-                flags="-f,--force -n,--dry-run -r --cached --ignore-unmatch -q,--quiet -k -v,--verbose --sparse",
+                flags="-f,--force -n,--dry-run -r --cached --ignore-unmatch -q,--quiet -k -v,--verbose --sparse"
+                + _FROM_FILE,
                 operands="d*;d",
             ),
             "commit": Grammar(
@@ -380,8 +362,8 @@ PROGRAMS = (
                 "--amend --no-post-rewrite -i,--include "
                 "-o,--only -u,--untracked-files=? -v,--verbose -q,--quiet --dry-run --status "
                 "--no-status -S,--gpg-sign=? --no-gpg-sign "
-                "-p,--patch",
-                operands=_WRITE_AND_HOOKS,
+                "-p,--patch" + _FROM_FILE,
+                operands="f*;dx",
             ),
             "checkout|switch|restore": Grammar(
                 flags="-q,--quiet --progress --no-progress -f,--force --ours --theirs -b= -B= "
@@ -389,18 +371,40 @@ PROGRAMS = (
                 "--no-track --guess --no-guess -l -d,--detach --orphan= -m,--merge --conflict= "
                 "-p,--patch --ignore-skip-worktree-bits "
                 "--overlay --no-overlay --discard-changes -s,--source= -S,--staged -W,--worktree "
-                "--recurse-submodules=? --overwrite-ignore",
+                "--recurse-submodules=? --overwrite-ignore" + _FROM_FILE,
                 operands=_WRITE_AND_HOOKS,
             ),
-            "cherry-pick|revert": Grammar(flags=_MERGE, operands=_WRITE_AND_HOOKS),
+            "cherry-pick|revert": Grammar(
+                flags=f"{_MERGE} {_STRATEGY} --strategy=:x -s --mainline= --cleanup= --allow-empty --keep-redundant-commits",
+                operands=_WRITE_AND_HOOKS,
+            ),
             # A strategy is a program: `git-merge-NAME`.
-            "merge": Grammar(flags=f"{_MERGE} -s,--strategy=:x -X,--strategy-option=", operands=_WRITE_AND_HOOKS),
+            "merge": Grammar(
+                flags=f"{_MERGE} -s,--strategy=:x {_STRATEGY} -F,--file=:r --into-name= --cleanup= --autostash --no-autostash",
+                operands=_WRITE_AND_HOOKS,
+            ),
             "reset": Grammar(
-                flags="--soft --mixed --hard --merge --keep -q,--quiet -p,--patch -N --refresh --no-refresh",
+                flags="--soft --mixed --hard --merge --keep -q,--quiet -p,--patch -N --refresh --no-refresh"
+                + _FROM_FILE,
                 operands=_WRITE,
             ),
             "clean": Grammar(flags="-d -f,--force -i:x -n,--dry-run -q,--quiet -e,--exclude= -x -X", operands=_WRITE),
-            "rebase|am|apply|bundle|filter-branch|filter-repo|difftool|mergetool|gc|maintenance|"
+            "rebase": Grammar(
+                flags=f"{_STRATEGY} -s,--strategy=:x -x,--exec=:x -i,--interactive:x --edit-todo:x --onto= --root --keep-base "
+                "--continue --abort --skip --quit --show-current-patch -r,--rebase-merges=? --autosquash --no-autosquash "
+                "--autostash --no-autostash --ff --no-ff -f,--force-rebase --fork-point --no-fork-point -q,--quiet "
+                "-v,--verbose --stat -n,--no-stat --verify --no-verify --signoff --keep-empty --update-refs "
+                "--reapply-cherry-picks --no-reapply-cherry-picks --apply -m,--merge --empty= --whitespace= -C=",
+                operands=_WRITE_AND_HOOKS,
+            ),
+            "apply": Grammar(
+                flags="--stat --numstat --summary --check --index --cached -3,--3way --apply --no-add -R,--reverse --reject -z -p= "
+                "-C= --unidiff-zero --allow-overlap --inaccurate-eof --recount -v,--verbose -q,--quiet --binary --exclude= "
+                "--include= --whitespace= --ignore-space-change --ignore-whitespace -N,--intent-to-add --allow-empty "
+                "--directory=:d --unsafe-paths:? --build-fake-ancestor=:w",
+                operands="r*;dx",
+            ),
+            "am|bundle|filter-branch|filter-repo|difftool|mergetool|gc|maintenance|"
             "repack|prune|hook|citool|gui|"
             "replace|update-index|update-ref|write-tree|commit-tree|read-tree|"
             "hash-object|mktag|mktree|notes|"

@@ -8,6 +8,7 @@ import re
 from functools import partial
 
 from execkit_mcp.model import EffectKind
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.reading import HERE, Reading
 from execkit_mcp.policy.knowledge.spec import Program
 
@@ -65,9 +66,9 @@ def _before_jq(reading: Reading) -> None:
 
 # A module is found below the folder that stands behind its name, so its path is part of the program. Directives come
 # first in a program or behind one another: never behind a dot, a dollar or within a word.
-_JQ_MODULE = re.compile(r"(?<![.$\w\"])(?:import|include)(?:\s|#[^\n]*(?:\n|$))*\"")
-_YQ_PLAIN = re.compile(r"[\w\s.\[\]|\"'*,:()=!<>+-]*")
-_YQ_ACTS = re.compile(r"load|split_?doc|system|eval|env|import|include|file", re.IGNORECASE)
+_JQ_MODULE = lazy_regex(r"(?<![.$\w\"])(?:import|include)(?:\s|#[^\n]*(?:\n|$))*\"")
+_YQ_PLAIN = lazy_regex(r"[\w\s.\[\]|\"'*,:()=!<>+-]*")
+_YQ_ACTS = lazy_regex(r"load|split_?doc|system|eval|env|import|include|file", re.IGNORECASE)
 
 
 def _after_jq(reading: Reading) -> None:
@@ -75,9 +76,11 @@ def _after_jq(reading: Reading) -> None:
     if "file" in reading.modes:
         reading.effect(EffectKind.UNKNOWN, None, "a program in a file may take in others")
     for program in reading.operands[:1] if "file" not in reading.modes else ():
-        if not program.is_static and not program.prefix.strip():
+        head = program.prefix.strip()
+        begins = not head or any(word.startswith(head) or head.startswith(word) for word in ("import", "include"))
+        if not program.is_static and begins:
             reading.dynamic(program, "is a program that nobody has judged")
-        elif _JQ_MODULE.search(program.text):
+        elif _JQ_MODULE.search(program.text) or "modulemeta" in program.text:
             reading.effect(EffectKind.UNKNOWN, program, "takes in a module, which is a file")
 
 
@@ -96,11 +99,13 @@ def _after_yq(reading: Reading) -> None:
 
 
 def _after_binutils(reading: Reading) -> None:
-    """``@file`` is replaced by the words in the file."""
+    """``@file`` is replaced by the words in the file; ``objdump -S`` prints files that the object names."""
     for word in reading.operands:
         if word.prefix.startswith("@"):
             reading.mark("@", word)
             reading.effect(EffectKind.UNKNOWN, word, "options from a file")
+    if reading.name == "objdump" and reading.has("-S"):
+        reading.effect(EffectKind.UNKNOWN, None, "prints the source files that the object names, wherever they are")
 
 
 PROGRAMS = (
@@ -152,7 +157,9 @@ PROGRAMS = (
         "--nocolor --group "
         "--nogroup --heading --noheading --nobreak --break --column --pager=:x -m,--max-count= "
         "-u,--unrestricted "
-        "-H,--with-filename --no-filename -h",
+        "-H,--with-filename --no-filename -h "
+        "--python --js --ts --go --rust --java --cpp --cc --html --css --json --yaml --xml --sql --shell "
+        "--ruby --php --perl",
         operands="- R*",
         after=_after_grep,
     ),

@@ -3,7 +3,7 @@
 from execkit_mcp.model import EffectKind, ReasonCode
 from execkit_mcp.policy.knowledge.argv import read_argv
 from execkit_mcp.policy.knowledge.catalogue import PROGRAMS
-from execkit_mcp.policy.knowledge.invocation import Arg, ArgEffect, FlagUse, Invocation, Problem
+from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, ArgEffect, FlagUse, Invocation, Problem
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Node, node_of
 
@@ -32,14 +32,14 @@ def interpret(argv: tuple[Arg, ...]) -> Invocation:
         UNKNOWN
         effect it must not be allowed by default.
     """
-    if not argv or not argv[0].is_static:
+    if not argv or argv[0].kind is not STATIC:
         return _not_static(argv)
     name = argv[0].text
     program = PROGRAMS.get(name)
     if program is None:
         return _without_knowledge(name, argv[1:])
     args = argv[1:]
-    if len(args) == 1 and args[0].is_static and args[0].text in program.alone.split():
+    if len(args) == 1 and args[0].kind is STATIC and args[0].text in program.alone.split():
         return Invocation(program=name, flags=(FlagUse(names=(args[0].text,)),), is_wrapper=program.is_wrapper)
     reading = Reading(program, name, args)
     if program.read is not None:

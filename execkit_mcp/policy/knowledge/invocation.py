@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -16,7 +17,13 @@ class ArgKind(StrEnum):
     DYNAMIC = "dynamic"
 
 
-class Arg(Struct, frozen=True):
+# A member looked up through its class costs four times as much as a name (CPython 3.11).
+STATIC: Final = ArgKind.STATIC
+GLOB: Final = ArgKind.GLOB
+DYNAMIC: Final = ArgKind.DYNAMIC
+
+
+class Arg(Struct, frozen=True, gc=False):
     """One word of an argv, as the policy sees it.
 
     Attributes:
@@ -24,8 +31,10 @@ class Arg(Struct, frozen=True):
             backslash-escaped), expanding to one or more paths or to itself; DYNAMIC: unknown.
         text: see ``kind``; for DYNAMIC the canonical source, for people to read only.
         prefix: the literal characters the word is sure to start with (all of ``text`` when STATIC).
-        is_single: whether it is sure to become exactly one word (a quoted expansion), never none and never several.
+        is_single: whether it is sure to become exactly one word (a quoted expansion), never none and never several. A
+            GLOB that is single is one name that the pattern finds, or the pattern itself.
         is_home: whether it starts with an unquoted ``~`` (then ``text`` starts with ``~``).
+        is_plain: whether it is sure not to start with a dash.
         is_pipe: whether it is nothing but ``<(…)`` or ``>(…)``: a pipe of the shell's own, no file.
     """
 
@@ -35,26 +44,27 @@ class Arg(Struct, frozen=True):
     is_single: bool = True
     is_home: bool = False
     is_pipe: bool = False
+    is_plain: bool = False
 
     @property
     def is_static(self) -> bool:
         """Whether the exact word is known."""
-        return self.kind is ArgKind.STATIC
+        return self.kind is STATIC
 
     @property
     def could_be_option(self) -> bool:
         """Whether the word might start with a dash when the program sees it."""
         if self.prefix:
             return self.prefix.startswith("-")
-        return self.kind is not ArgKind.STATIC
+        return self.kind is not STATIC and not self.is_plain
 
 
 def static(text: str) -> Arg:
     """An Arg whose exact text is known."""
-    return Arg(ArgKind.STATIC, text, text)
+    return Arg(STATIC, text, text)
 
 
-class FlagUse(Struct, frozen=True, kw_only=True):
+class FlagUse(Struct, frozen=True, kw_only=True, gc=False):
     """One occurrence of a flag, clusters, attached values and unique long prefixes already taken apart.
 
     Attributes:
@@ -74,7 +84,7 @@ class FlagUse(Struct, frozen=True, kw_only=True):
 PICKED_BY = "configured by "
 
 
-class ArgEffect(Struct, frozen=True, kw_only=True):
+class ArgEffect(Struct, frozen=True, kw_only=True, gc=False):
     """An effect with the word that causes it.
 
     Attributes:
@@ -96,7 +106,7 @@ class ArgEffect(Struct, frozen=True, kw_only=True):
         return self.note.startswith(PICKED_BY)
 
 
-class Inner(Struct, frozen=True, kw_only=True):
+class Inner(Struct, frozen=True, kw_only=True, gc=False):
     """A command that the program would run: judged again.
 
     Exactly one of ``argv`` and ``script`` is set.
@@ -106,6 +116,7 @@ class Inner(Struct, frozen=True, kw_only=True):
         script: shell text (``sh -c``), judged as a text of its own; None if it is not static (then see ``is_unknown``).
         has_appended_input: words that nobody has seen are appended (xargs, ``find -exec {} +`` is not: its words are
             paths below the start folders).
+        is_bash: whether bash reads the ``script``; else a shell of which only POSIX is sure.
         is_unknown: it runs something that cannot be told.
         is_remote: it runs on another machine or in another root (ssh, docker exec, kubectl exec, chroot).
         sets_env: assignments it makes first (``env A=b``), name to value.
@@ -114,6 +125,7 @@ class Inner(Struct, frozen=True, kw_only=True):
 
     argv: tuple[Arg, ...] = ()
     script: Arg | None = None
+    is_bash: bool = False
     has_appended_input: bool = False
     is_unknown: bool = False
     is_remote: bool = False
@@ -121,14 +133,14 @@ class Inner(Struct, frozen=True, kw_only=True):
     via: str = ""
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class Problem(Struct, frozen=True, kw_only=True, gc=False):
     """Why an argv cannot be fully understood: UNKNOWN_FLAG, DYNAMIC_WORD, UNKNOWN_PROGRAM or WRAPPER."""
 
     code: ReasonCode
     message: str
 
 
-class Invocation(Struct, frozen=True, kw_only=True):
+class Invocation(Struct, frozen=True, kw_only=True, gc=False):
     """An argv, understood.
 
     Attributes:

@@ -4,21 +4,72 @@ Sources: their manuals and ``--help``: CPython 3.11, Node 20, Perl 5.36, Ruby 3.
 npm 10, pip 24, cargo 1.75, Go 1.21, pytest 8, ruff 0.4, mypy 1.9.
 """
 
+import re
 from functools import partial
 
-from execkit_mcp.policy.knowledge.opaque import opaque
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge.invocation import Arg, FlagUse, static
+from execkit_mcp.policy.knowledge.opaque import opaque, read_marked
+from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _ANY = "-*;dxN"
 _tool = partial(Program, source="its manual", has_local_flags=False)
 
+
+def _after_ruff_check(reading: Reading) -> None:
+    """Its settings in the workspace may say ``fix = true``, and it keeps a cache there."""
+    if reading.has("-n") and reading.has("--no-fix", "--diff"):
+        return
+    reading.mark("d", None)
+    for path in reading.operands:
+        reading.mark("d", path)
+
+
+_PYTHON_VALUED = frozenset({"-W", "-X", "--check-hash-based-pycs"})
+_PYTHON_TEXT = lazy_regex(r"-[a-zA-Z]*?([cm])(.*)", re.DOTALL)
+
+
+def _note_json_tool(reading: Reading, words: list[Arg]) -> None:
+    """``python -m json.tool [IN [OUT]]``: paths that the refused ones are compared with."""
+    paths = [arg for arg in words if not arg.prefix.startswith("-") or arg.text == "-"]
+    for mark, path in zip("ro", paths, strict=False):
+        reading.mark(mark, path)
+
+
+def _note_python(reading: Reading) -> None:
+    """Python's own options end at ``-c TEXT``, at ``-m MODULE`` and at the script: what follows is for that."""
+    rest = list(reading.args)
+    while rest:
+        arg = rest.pop(0)
+        if not arg.is_static and arg.could_be_option:
+            reading.dynamic(arg, "could turn out to be an option")
+        if not arg.prefix.startswith("-") or arg.text == "-":
+            reading.operands.append(arg)
+            break
+        text = _PYTHON_TEXT.fullmatch(arg.text) if arg.is_static and arg.text[:2] != "--" else None
+        if text is not None and not arg.text.startswith(("-W", "-X")):
+            value = static(text[2]) if text[2] else rest.pop(0) if rest else None
+            # `-Ic` is both: the letters before it count as well.
+            names = (f"-{text[1]}",) if arg.text[1] == text[1] else (arg.text[: text.start(2)], f"-{text[1]}")
+            reading.flags.append(FlagUse(names=names, value=value, is_known=False))
+            if text[1] == "m" and value is not None and value.text == "json.tool":
+                _note_json_tool(reading, rest)
+            break
+        takes_value = arg.text in _PYTHON_VALUED and rest
+        name = arg.prefix.partition("=")[0]
+        reading.flags.append(FlagUse(names=(name,), value=rest.pop(0) if takes_value else None, is_known=False))
+    reading.operands.extend(rest)
+
+
 PROGRAMS = (
-    opaque(
-        "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 "
-        "pypy pypy3 ipython jupyter",
-        "CPython 3.11 manual",
+    Program(
+        names="python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 pypy pypy3",
+        source="CPython 3.11 manual",
+        read=read_marked("x", _note_python),
         alone="--version -V -VV --help -h",
     ),
+    opaque("ipython jupyter", "their manuals", alone="--version -V --help -h"),
     opaque("node nodejs deno bun", "Node 20 manual", alone="--version -v --help -h"),
     opaque(
         "perl ruby php lua luajit Rscript R julia tclsh wish guile racket sbcl ocaml ghci runghc scala "
@@ -65,7 +116,7 @@ PROGRAMS = (
         names="ruff",
         subcommands={
             "check": Grammar(
-                flags="--fix:d --unsafe-fixes --show-fixes --diff -w,--watch --output-format= --select= "
+                flags="--fix:d --no-fix --unsafe-fixes --show-fixes --diff -w,--watch --output-format= --select= "
                 "--ignore= --extend-select= "
                 "--extend-ignore= -q,--quiet -v,--verbose -s,--silent --config=:r "
                 "-n,--no-cache --statistics --exit-zero "
@@ -73,6 +124,7 @@ PROGRAMS = (
                 "-o,--output-file=:w --cache-dir=:d",
                 operands="R*",
                 empty="R",
+                after=_after_ruff_check,
             ),
             "format": Grammar(
                 flags="--check --diff -q,--quiet -v,--verbose --config=:r -n,--no-cache --line-length= "
@@ -134,7 +186,7 @@ PROGRAMS = (
         flags="-v,--verbose -q,--quiet --color= --frozen --locked --offline --format-version= --no-deps "
         "--manifest-path=:Rx --all-features "
         "--no-default-features -F,--features= -p,--package= -i,--invert= -d,--duplicates "
-        "-e,--edges= --depth= --prefix= --list",
+        "-e,--edges= --depth= --prefix= --list --target-dir=:d",
         alone="--version -V --help -h --list",
         subcommands={
             "metadata|tree|pkgid|locate-project|read-manifest|verify-project": "-*;RxN",
@@ -171,7 +223,12 @@ PROGRAMS = (
                 flags="-json -m -f= -u -versions -deps -test -e -find -compiled -export:dx -retracted",
                 operands="-*;RxN",
             ),
-            "build|run|test|vet|fmt|fix|install|get|generate|clean|mod|work|tool|bug": _ANY,
+            "build|test": Grammar(
+                flags="-o,--o=:w -coverprofile,--coverprofile=:w -outputdir,--outputdir=:d -ldflags= -tags= "
+                "-run= -mod= -timeout= -count= -coverpkg= -gcflags= -p= -covermode= -bench= -cpu= -parallel=",
+                operands=_ANY,
+            ),
+            "run|vet|fmt|fix|install|get|generate|clean|mod|work|tool|bug": _ANY,
         },
     ),
 )

@@ -10,12 +10,12 @@ from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _LOOKS_UP = "-*;RN"
 _AZ_FLAGS = (
-    "-o,--output= --query= --subscription= -g,--resource-group= -n,--name= --ids= -l,--location= --only-show-errors --verbose "
+    "-o,--output= --query= --subscription=:C -g,--resource-group= -n,--name= --ids= -l,--location= --only-show-errors --verbose "
     "--debug -d,--show-details --all --account-name= --server= --vnet-name= --namespace= --max-items="
 )
 _GCLOUD_FLAGS = (
-    "--project= --format= --filter= --limit= --zone= --zones= --region= --regions= --sort-by= -q,--quiet --verbosity= --account= "
-    "--uri --page-size= --freshness= --order= --cluster= --instance= --location= --platform= --global --flatten= --configuration="
+    "--project=:C --format= --filter= --limit= --zone= --zones= --region= --regions= --sort-by= -q,--quiet --verbosity= --account=:C "
+    "--uri --page-size= --freshness= --order= --cluster= --instance= --location= --platform= --global --flatten= --configuration=:C"
 )
 
 PROGRAMS = (

@@ -31,6 +31,15 @@ def _after_curl(reading: Reading) -> None:  # noqa: C901, PLR0912 - one branch f
             reading.mark("U?", None)
     if reading.has("-L", "--location-trusted"):
         reading.mark("U", None)
+    for target in reading.flag_values("--connect-to"):
+        parts = target.text.split(":", 2)
+        if target.is_static and len(parts) == len(("host", "port", "target")) and parts[2].strip(":"):
+            reading.effect(EffectKind.NET, static(parts[2].removesuffix(":")))
+    for target in reading.flag_values("--resolve"):
+        port, _, addresses = target.text.partition(":")[2].partition(":")
+        for address in addresses.split(",") if target.is_static else ():
+            host = f"[{address}]" if ":" in address and not address.startswith("[") else address
+            reading.effect(EffectKind.NET, static(f"{host}:{port}"))
     for use in reading.flags:
         value = use.value
         if value is not None and {"-F", "--form"} & set(use.names):
@@ -118,9 +127,10 @@ _IP_FLAGS = words_of(
 _IP_OBJECTS = words_of(
     "a ad add addr addre addres address l li lin link r ro rou rout route ru rul rule n ne nei "
     "neig neigh neighbor neighbour maddr maddress mroute mrule netns tunnel "
-    "ntable netconf tcp_metrics tcpmetrics token macsec vrf sr ila nexthop mptcp stats"
+    "ntable netconf tcp_metrics tcpmetrics token macsec vrf ila nexthop stats"
 )
-# A verb is any prefix of the first one that fits, and for a link that is `set` for `s`.
+# A verb is any prefix of the first one that fits, and for a link that is `set` for `s`. Not mptcp and sr: their verb
+# stands behind another word (`ip mptcp li set …` sets limits).
 _IP_SHOWS = words_of("show sh sho l li lis list lst ls get ge help")
 _IP_SHORT_SHOWS = {
     "s": words_of("a ad add addr addre addres address r ro rou rout route n ne nei neig neigh"),
@@ -180,6 +190,13 @@ def _after_nc(reading: Reading) -> None:
         reading.effect(EffectKind.NET, static(f"{host.text}:{port}" if port else host.text) if host.is_static else host)
     else:
         reading.mark("U", None)
+
+
+def _after_certificate(reading: Reading) -> None:
+    """A name with a scheme is an address, an engine's or a store's."""
+    for value in [*reading.flag_values("-in"), *reading.operands]:
+        if ":" in value.text:
+            reading.mark("U?", None)
 
 
 _SSH = (
@@ -277,6 +294,17 @@ PROGRAMS = (
         alone="-V --help",
     ),
     _net(names="nslookup", flags="", operands="- n;N", before=_before_nslookup),
+    _net(
+        names="chronyc",
+        flags="-n -N -4 -6 -c -a -v -m:s -h=:n -p= -f=:rx",
+        empty="s",
+        subcommands={
+            "tracking|sources|sourcestats|activity|ntpdata|authdata|rtcdata|serverstats|selectdata": "-*",
+            "makestep|burst|online|offline|onoffline|add|delete|reset|refresh|rekey|shutdown|dump|cyclelogs|settime|manual|allow|deny|"
+            "local|polltarget|minpoll|maxpoll|minstratum|maxdelay|trimrtc|writertc": "-*;s",
+        },
+        alone="--help --version",
+    ),
     _net(names="whois", flags="-H -h=:n -p=", operands="-*;U"),
     _net(
         names="ping ping4 ping6",
@@ -314,7 +342,7 @@ PROGRAMS = (
         after=lambda reading: reading.mark("s", None) if len(reading.operands) > 1 else None,
     ),
     _net(names="route arp", flags="-n -e -v -a -A= -4 -6 -N -C -F", operands="s*"),
-    _net(names="iwconfig iw ethtool brctl bridge tc nmcli nmtui wpa_cli rfkill", operands="s*;s?"),
+    _net(names="iwconfig brctl bridge tc nmtui wpa_cli rfkill", operands="s*;s?"),
     opaque(
         "iptables-restore arptables ebtables ifup ifdown dhclient dhcpcd wg wg-quick openvpn strongswan tailscale",
         "their manuals",
@@ -391,7 +419,7 @@ PROGRAMS = (
         alone="version help list",
         subcommands={
             "version": "-*",
-            "x509|crl": Grammar(flags=_OPENSSL_IN, operands="r"),
+            "x509|crl": Grammar(flags=_OPENSSL_IN, operands="r", after=_after_certificate),
             "dgst|sha256|sha512|sha1|md5": Grammar(
                 flags="-sha256 -sha512 -sha1 -md5 -hex -binary -r -c -out=:w", operands="r*"
             ),

@@ -2,14 +2,19 @@
 
 from collections.abc import Callable
 
-from execkit_mcp.policy.knowledge.invocation import FlagUse, Inner
+from execkit_mcp.policy.knowledge.invocation import ArgKind, FlagUse, Inner
 from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Program
 
 
 def note_words(reading: Reading) -> None:
-    """Record flags and operands as written; what stands behind a flag may be its value."""
+    """Record flags and operands as written; what stands behind a flag may be its value.
+
+    A word that may be any option is a problem to a rule that minds words, though not to one that vouches for them all.
+    """
     for index, arg in enumerate(reading.args):
+        if arg.kind is ArgKind.DYNAMIC and (arg.could_be_option or not arg.is_single):
+            reading.dynamic(arg, "could turn out to be an option")
         if arg.prefix.startswith("-") and len(arg.prefix) > 1:
             name, separator, _ = arg.prefix.partition("=")
             following = reading.args[index + 1] if index + 1 < len(reading.args) else None
@@ -19,11 +24,11 @@ def note_words(reading: Reading) -> None:
             reading.operands.append(arg)
 
 
-def read_marked(marks: str) -> Callable[[Reading], None]:
-    """A reader that gives the program these marks, whatever its words are."""
+def read_marked(marks: str, note: Callable[[Reading], None] = note_words) -> Callable[[Reading], None]:
+    """A reader that gives the program these marks, whatever its words are; ``note`` records the words."""
 
     def read(reading: Reading) -> None:
-        note_words(reading)
+        note(reading)
         reading.mark(marks, None)
 
     return read

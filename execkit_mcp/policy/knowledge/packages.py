@@ -104,7 +104,7 @@ PROGRAMS = (
         "--qf,--queryformat= -R,--requires --provides --scripts --changelog --whatrequires= "
         "--whatprovides= -s,--state --last --querytags "
         "--showrc -v,--verbose -h --nosignature --nodigest -e,--erase:s -U,--upgrade:s "
-        "-F,--freshen:s --root=:R --dbpath=:R --import:s",
+        "-F,--freshen:s --root=:Rx --dbpath=:R --import:s",
         operands="-*",
         after=_after_rpm,
     ),

@@ -1,12 +1,13 @@
+# ruff: noqa: E501 - a table reads one row a line
 """Processes, memory and mounts.
 
 Sources: procps 4.0, psmisc 23.6, lsof 4.95, util-linux 2.38, sysstat 12.6 manuals.
 """
 
-import re
 from functools import partial
 
 from execkit_mcp.model import EffectKind
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.invocation import Arg, FlagUse, static
 from execkit_mcp.policy.knowledge.opaque import opaque
 from execkit_mcp.policy.knowledge.reading import Reading
@@ -16,7 +17,7 @@ _procps = partial(Program, source="procps 4.0 manual")
 _util = partial(Program, source="util-linux 2.38 manual")
 _BSD_PS = frozenset("aAcfhjlmnrsSTuvwxXZgLH")
 _BSD_PS_VALUED = frozenset("oOkptUq")
-_LSOF_ADDRESS = re.compile(r"[46]?(?:tcp|udp|TCP|UDP)?(?:@[\w.:\[\]-]+)?(?::[\w,-]+)?")
+_LSOF_ADDRESS = lazy_regex(r"[46]?(?:tcp|udp|TCP|UDP)?(?:@[\w.:\[\]-]+)?(?::[\w,-]+)?")
 _SIGNALS = (
     "-HUP,-INT,-QUIT,-KILL,-TERM,-USR1,-USR2,-STOP,-CONT,-PIPE,-ALRM,-CHLD,-WINCH,-SIGHUP,-SIGINT,-SIGQUIT,-SIGKILL,-SIGTERM,-SIGUSR1,"
     "-SIGUSR2,-SIGSTOP,-SIGCONT,-ABRT,-SEGV,-TSTP,-TTIN,-TTOU,-ILL,-TRAP,-BUS,-FPE"
@@ -107,10 +108,12 @@ def _before_lsof(reading: Reading) -> None:
 
 
 def _after_sysctl(reading: Reading) -> None:
-    """``name=value`` writes."""
+    """``name=value`` writes; a name with slashes is a path below ``/proc/sys``, and old versions follow its ``..``."""
     for word in reading.operands:
         if "=" in word.text or not word.is_static:
             reading.mark("s", word)
+        elif "/" in word.text:
+            reading.mark("f", static(f"/proc/sys/{word.text}"))
 
 
 PROGRAMS = (
@@ -162,7 +165,8 @@ PROGRAMS = (
     ),
     _procps(
         names="pmap pwdx",
-        flags="-x,--extended -X -d,--device -q,--quiet -p,--show-path -A,--range= -c -n -N -C=:r -V",
+        flags="-x,--extended -X -d,--device -q,--quiet -p,--show-path -A,--range= "
+        "-c,--read-rc:r -n,--create-rc:w -N,--create-rc-to=:w -C,--read-rc-from=:r -V",
         operands="-*",
     ),
     _procps(names="slabtop tload", operands="-*;x"),
@@ -298,6 +302,16 @@ PROGRAMS = (
     ),
     Program(names="lsmod", source="kmod 30 manual"),
     Program(
+        names="lvs vgs pvs",
+        source="lvm2 2.03 manual: reports; --config may name programs",
+        flags="-a,--all -o,--options= -O,--sort= -v,--verbose -q,--quiet -S,--select= --units= --noheadings --nosuffix --separator= "
+        "--aligned --unbuffered --rows --segments --reportformat= --readonly --config=:x",
+        operands="-*",
+        alone="--version --help -h",
+    ),
+    Program(names="getenforce", source="SELinux 3.4 manual"),
+    Program(names="sestatus", source="SELinux 3.4 manual", flags="-v -b"),
+    Program(
         names="modinfo",
         source="kmod 30 manual",
         flags="-F,--field= -k,--set-version= -0,--null -n,--filename -b,--basedir=:R -V -h -a -d -l -p",
@@ -305,9 +319,15 @@ PROGRAMS = (
     ),
     Program(names="lspci lsusb ", source="pciutils 3.9 manual", flags="-vknDtbPmx -q:U -H:s -s= -d=", operands=""),
     Program(
-        names="iostat mpstat pidstat sar",
+        names="iostat mpstat pidstat",
         source="sysstat 12.6 manual",
-        flags="-AabBcdDFhHIkmnNqrRSsTtuvVwWxyzZ -p=? -P= -j= -g= -o=:w -f=?:r --human --dec= --pretty -C -X",
+        flags="-AabBcdDFhHIkmnNqrRSsTtuvVwWxyzZ -p=? -P= -j= -g= -o= -f=?:r --human --dec= --pretty -C -X -U=? -G= -e:x",
+        operands="-*",
+    ),
+    Program(
+        names="sar",
+        source="sysstat 12.6 manual",
+        flags="-AbBdDFhHpqrSuvVwWyzC -x -e= -s= -i= -I= -m= -n= -P= -j= -o=:w -f=:r -t --human --dec= --pretty --iface= --dev= --fs= --int=",
         operands="-*",
     ),
     Program(

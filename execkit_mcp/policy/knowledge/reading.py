@@ -29,6 +29,7 @@ _PATHS = {
     "d": (EffectKind.WRITE, True),
 }
 _STREAMS = frozenset("ro")
+_BASH = frozenset({"bash", "rbash"})
 _PLAIN = {
     "N": (EffectKind.NET, "configured"),
     "C": (EffectKind.NET, PICKED_BY),
@@ -116,6 +117,7 @@ class Reading:
         self.inner.append(
             Inner(
                 script=script if is_static else None,
+                is_bash=self.name in _BASH,
                 is_unknown=not is_static,
                 via=via or self.name,
                 is_remote=self.program.is_remote,
@@ -140,10 +142,8 @@ class Reading:
                 self.effect(kind, None if mark != "C" else arg, note if mark != "C" else f"{note}{via}")
             elif mark in _NAMED:
                 self.effect(_NAMED[mark], arg, via)
-            elif mark == "u":
-                self.url(arg)
-            elif mark == "@":
-                self.at_file(arg)
+            elif mark in "u@F":
+                {"u": self.url, "@": self.at_file, "F": self.file_or_url}[mark](arg)
             elif mark == "c" and arg is not None:
                 self.runs_script(arg, via=f"{self.name} {via}".rstrip())
 
@@ -163,8 +163,17 @@ class Reading:
         host = host_of(arg)
         if host is None:
             self.effect(EffectKind.NET, arg, "unknown")
+            # A pattern that matches no file stays as it is: the brackets of an address look like one.
+            literal = host_of(static(arg.text.replace("\\", ""))) if arg.kind is ArgKind.GLOB else None
+            if literal is not None:
+                self.effect(EffectKind.NET, static(literal))
         else:
             self.effect(EffectKind.NET, static(host))
+
+    def file_or_url(self, arg: Arg | None) -> None:
+        """A word that is an address where it has a scheme, and a path else."""
+        is_url = arg is not None and (":/" in arg.text or not (arg.is_static or arg.prefix))
+        self.mark("u" if is_url else "r", arg)
 
     def at_file(self, arg: Arg | None) -> None:
         """A value whose leading ``@`` makes it a file to read (``curl -d @file``)."""

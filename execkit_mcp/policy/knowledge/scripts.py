@@ -1,15 +1,19 @@
 """sed and awk: their flags, and readers of their little languages that find what runs, reads or writes.
 
 Sources: sed 4.9, gawk 5.2, mawk 1.3.4 manuals. sed is read command by command; whatever the reader does not
-know is a problem. awk is read token by token: strings and regular expressions are stepped over, and any
-pipe, output redirect, ``getline`` or function with an effect marks the program as unknown.
+know is a problem. awk is read token by token: strings and regular expressions are stepped over, and a file
+that is named by one plain string is a write; any pipe, other output redirect, ``getline`` or function with an
+effect marks the program as unknown.
+
+Over 400 lines, because the two readers are read best side by side.
 """
 
 import re
 
-from execkit_mcp.model import EffectKind
+from execkit_mcp.model import EffectKind, ReasonCode
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.argv import is_several
-from execkit_mcp.policy.knowledge.invocation import Arg, static
+from execkit_mcp.policy.knowledge.invocation import Arg, Problem, static
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Program, words_of
 
@@ -240,17 +244,21 @@ def _after_sed(reading: Reading) -> None:
 
 # ── awk ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-_AWK_TOKEN = re.compile(
+_AWK_TOKEN = lazy_regex(
     r"""(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>@?[A-Za-z_]\w*(?:::\w+)?)"""
     r"""|(?P<number>\.?\d[\w.]*)"""
     r"""|(?P<two>\|\||&&|\|&|>>|>=|<=|==|!=|!~|\+\+|--|\*\*|[-+*/%^]=)|(?P<blank>[ \t\n\r]+)|(?P<one>.)""",
     re.DOTALL,
 )
-_AWK_BAD_TEXT = re.compile(r"\b(?:system|getline|include|load|extension|PROCINFO|ARGV|SYMTAB|FUNCTAB)\b|@")
-_AWK_ANY_OUTPUT = re.compile(r"(?<!\|)\|(?!\|)|>(?!=)")
+_AWK_BAD_TEXT = lazy_regex(r"\b(?:system|getline|include|load|extension|PROCINFO|ARGV|SYMTAB|FUNCTAB)\b|@")
+_AWK_ANY_OUTPUT = lazy_regex(r"(?<!\|)\|(?!\|)|>(?!=)")
 _AWK_NO_OPERAND = words_of("print printf return in case else do exit delete while if for switch")
 _AWK_OPERAND_END = frozenset((")", "]", "$", "++", "--"))
 _AWK_BAD_TOKENS = frozenset(("|", "|&", ">>", '"', "\\"))
+_AWK_UNREAD = "holds something that this reader does not know"
+_AWK_AMBIGUOUS = "holds a > or | behind a / that may be a division or begin a pattern"
+_AWK_UNNAMED = "writes to a file that is not one plain string"
+_AWK_FAULTS = {"|": "sends its output to a command", "|&": "talks to a command", '"': "has a string that does not end"}
 _AWK_LIMIT = 20_000
 
 
@@ -264,33 +272,52 @@ class _Awk:
         self.was_operand = False
         self.last = ""
         self.is_ambiguous = False
+        self.is_naming = False
+        self.outputs: list[str] = []
 
-    def is_plain(self) -> bool:
-        """Whether the program holds no output to anything but standard output."""
+    def fault(self) -> str:
+        """What the program may do besides printing and writing ``outputs``, in words; empty if nothing."""
         index = 0
         while index < len(self.text):
             if self.text[index] == "/" and not self.was_operand:
                 index = _regex_end(self.text, index)
-                if index < 0:
-                    return False
+                if index < 0 or self.is_naming:
+                    return _AWK_UNNAMED if self.is_naming else _AWK_UNREAD
                 self.was_operand, self.last = True, "/"
                 continue
             match = _AWK_TOKEN.match(self.text, index)
-            if match is None or not self.accept(match.lastgroup or "", match.group()):
-                return False
+            if match is None:
+                return _AWK_UNREAD
+            if not self.accept(match.lastgroup or "", match.group()):
+                return _AWK_UNNAMED if self.is_naming else _AWK_FAULTS.get(match.group(), _AWK_UNREAD)
             index = match.end()
-        return not (self.is_ambiguous and _AWK_ANY_OUTPUT.search(self.text))
+        if self.is_naming and self.last == ">":
+            return _AWK_UNNAMED
+        return _AWK_AMBIGUOUS if self.is_ambiguous and _AWK_ANY_OUTPUT.search(self.text) else ""
 
-    def accept(self, kind: str, text: str) -> bool:
+    def accept(self, kind: str, text: str) -> bool:  # noqa: C901, PLR0911, PLR0912 - one branch for each kind of token
         """Take one token; False if it may have an effect."""
         if kind == "comment":
             return True
         if kind == "blank":
+            if self.is_naming and self.last == ">" and "\n" in text:
+                return False
             self.last = "\n" if "\n" in text else self.last
             return True
         if kind in {"name", "one"} and not text.isascii():
             return False
-        if text in _AWK_BAD_TOKENS or (text == ">" and self.is_printing and self.depth == 0):
+        if self.is_naming:
+            if self.last == ">":
+                self.last = "name"
+                self.outputs.append(text[1:-1])
+                return kind == "string" and "\\" not in text and not text.startswith(('"/inet', '"-"', '""'))
+            if text not in {";", "}"} and self.last != "\n":
+                return False
+            self.is_naming = self.is_printing = False
+        if text in {">", ">>"} and self.is_printing and self.depth == 0:
+            self.is_naming, self.last = True, ">"
+            return True
+        if text in _AWK_BAD_TOKENS:
             return False
         if text in {"/", "/="} and self.last in {")", "\n", "++", "--", "$"}:
             self.is_ambiguous = True
@@ -307,9 +334,14 @@ class _Awk:
         return True
 
 
-def awk_is_plain(text: str) -> bool:
-    """Whether an awk program merely prints: no command, pipe, redirect, getline or other file."""
-    return len(text) <= _AWK_LIMIT and not _AWK_BAD_TEXT.search(text) and _Awk(text).is_plain()
+def read_awk(text: str) -> tuple[str, tuple[str, ...]]:
+    """What an awk program may do besides printing, in words (empty: nothing), and the files it prints to."""
+    if len(text) > _AWK_LIMIT:
+        return "is too long to be read", ()
+    if (found := _AWK_BAD_TEXT.search(text)) is not None:
+        return f"holds {found.group()}, by which it may run, read or write something else", ()
+    reader = _Awk(text)
+    return reader.fault(), tuple(reader.outputs)
 
 
 def _regex_end(text: str, start: int) -> int:
@@ -335,9 +367,15 @@ def _regex_end(text: str, start: int) -> int:
 def _judge_awk(reading: Reading, program: Arg) -> None:
     if not program.is_static:
         reading.dynamic(program, "is a program that nobody has judged")
-    elif not awk_is_plain(program.text):
+        return
+    fault, outputs = read_awk(program.text)
+    if fault:
+        reading.problems.append(Problem(code=ReasonCode.WRAPPER, message=f"{reading.name}: the program {fault}"))
         reading.mark("x", None)
         reading.effect(EffectKind.UNKNOWN, program, "an awk program that runs, reads or writes something else")
+        return
+    for path in outputs:
+        reading.mark("o", static(path), "in the program")
 
 
 def _after_awk(reading: Reading) -> None:

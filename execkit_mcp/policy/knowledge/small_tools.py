@@ -28,6 +28,12 @@ def _after_crontab(reading: Reading) -> None:
         reading.mark("sx", None)
 
 
+def _after_tput(reading: Reading) -> None:
+    """``init`` and ``reset`` run the program that the terminal's description names."""
+    if any(not arg.is_static or arg.text in {"init", "reset"} for arg in reading.operands[:1]):
+        reading.mark("x", None)
+
+
 def _after_cloc(reading: Reading) -> None:
     """An operand that is an archive is unpacked by whatever program fits it."""
     if any(not arg.is_static or arg.text.lower().endswith(_ARCHIVES) for arg in reading.operands):
@@ -141,7 +147,7 @@ PROGRAMS = (
         operands="r*",
     ),
     opaque("dc", "dc 1.4 manual: ! runs"),
-    Program(names="tput", source="ncurses 6.4 manual", flags="-T= -S -V -x", operands="-*"),
+    Program(names="tput", source="ncurses 6.4 manual", flags="-T= -S:? -V -x", operands="-*", after=_after_tput),
     Program(names="clear reset", source="ncurses 6.4 manual", flags="-T= -V -x", operands=""),
     Program(names="infocmp", source="ncurses 6.4 manual", flags="-1 -V", operands="-*"),
     Program(
@@ -151,7 +157,7 @@ PROGRAMS = (
         operands="-*",
     ),
     Program(names="localedef locale-gen dpkg-reconfigure", source="glibc 2.36 manual", operands="?*;s"),
-    Program(names="getconf", source="glibc 2.36 manual", flags="-a -v=", operands="- f"),
+    Program(names="getconf", source="glibc 2.36 manual", flags="-a -v=:x", operands="- f"),
     Program(
         names="lsb_release",
         source="lsb 11.1 manual",
@@ -222,7 +228,6 @@ PROGRAMS = (
         "--base-directory=:R --ignore-file=:r --one-file-system --prune --strip-cwd-prefix",
         operands="- R*;R",
     ),
-    Program(names="bat batcat", source="bat 0.22 manual: runs a pager", operands="-*;x"),
     Program(
         names="exa eza lsd",
         source="their manuals",

@@ -28,6 +28,7 @@ d     writes everything below this path                      s     changes the s
 @     reads the file after a leading `@`                     p     signals or changes processes or services
 A     the command to run starts here                         ?     unknown
 C     connects to the configured server that this word picks
+F     reads this path, or connects to this URL's host
 ====  =====================================================  ====  ==========================================
 
 Where there is no word for a path mark (a flag without value, a program mark), the path is the current folder
@@ -35,18 +36,19 @@ and
 everything below.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from execkit_mcp.model.regex import lazy_regex
+
 if TYPE_CHECKING:
     from execkit_mcp.policy.knowledge.reading import Reading
 
-MARKS = frozenset("-rfRwodnuNUCxcsp?@A")
-_TOKEN = re.compile(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
+MARKS = frozenset("-rfRwodnuNUCFxcsp?@A")
+_TOKEN = lazy_regex(r"(?P<names>-[^\s=:>+]*)(?P<value>=\??)?(?P<deep>\+)?(?::(?P<marks>[^\s>]+))?(?:>(?P<mode>\S+))?")
 
 
 class Flag(Struct, frozen=True):

@@ -4,6 +4,8 @@
 Sources: redis-cli 7.2, sqlite3 3.45, mysql 8.0 client, etcdctl 3.5, mongosh 2.1 manuals.
 """
 
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _REDIS_FLAGS = (
@@ -17,6 +19,31 @@ _REDIS_READS = (
     "sismember|zcard|zrange|zscore|zrank|zcount|scan|hscan|sscan|zscan|keys|dbsize|info|ping|time|randomkey|bitcount|getbit|pfcount|"
     "xlen|xrange|xinfo|geopos|geodist|lastsave|role|echo"
 )
+
+# With -readonly and -safe a text can neither write nor run; what still reaches other files is left out: dot commands, of
+# which `.trace` and `.testcase` write, and the table that lists folders and reads files.
+_SQLITE_SHOWS = lazy_regex(r"\.(?:tables|schema|indexes|databases|dbinfo)(?: [\w%]+)?")
+_SQLITE_REACHES = lazy_regex(
+    r"(?im)^\s*\.|fsdir|lsdir|readfile|writefile|load_extension|\bedit\b|attach|vacuum|zipfile"
+)
+
+
+def _after_sqlite(reading: Reading) -> None:
+    """``sqlite3 -readonly -safe FILE 'SELECT …'`` reads the file; anything else may run, read and write."""
+    words = reading.operands
+    is_held = reading.has("-readonly") and reading.has("-safe") and len(words) > 1
+    texts = words[1:]
+    is_read = is_held and all(
+        text.is_static and (_SQLITE_SHOWS.fullmatch(text.text) or not _SQLITE_REACHES.search(text.text))
+        for text in texts
+    )
+    if is_read and words[0].is_static and not words[0].text.startswith("file:"):
+        reading.mark("r", words[0])
+        return
+    for path in words[:1]:
+        reading.mark("d", path)
+    reading.mark("x", None)
+
 
 PROGRAMS = (
     Program(
@@ -47,7 +74,8 @@ PROGRAMS = (
         flags="-A:w -append -ascii -bail -batch -box -column -cmd=:x -csv -deserialize -echo -init=:rx -header -noheader -help -html "
         "-interactive -json -line -list -lookaside= -markdown -memtrace -mmap= -newline= -nofollow -nonce= -nullvalue= -pagecache= "
         "-quote -readonly -safe -separator= -stats -table -tabs -unsafe-testing -version -vfs= -zip",
-        operands="d x*;x",
+        operands="-*",
+        after=_after_sqlite,
         alone="-version --version -help --help",
     ),
     Program(

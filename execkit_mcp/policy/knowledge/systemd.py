@@ -45,6 +45,12 @@ def _after_service(reading: Reading) -> None:
             reading.mark("p", word)
 
 
+def _after_systemctl(reading: Reading) -> None:
+    """Without a subcommand it lists units."""
+    if not reading.subcommand and not reading.operands:
+        reading.subcommand = ("list-units",)
+
+
 PROGRAMS = (
     _systemd(
         names="systemctl",
@@ -53,10 +59,11 @@ PROGRAMS = (
         "-n,--lines= -o,--output= --value --plain --show-types --failed --no-reload "
         "--firmware-setup --job-mode= -f,--force:p --now:p --runtime "
         "--global -i --no-wall --message= --kill-whom,--kill-who= -s,--signal= --what= "
-        "--preset-mode= --root=:R --image=:R --no-block "
+        "--preset-mode= --root=:R --image=:Rs --no-block "
         "--no-warn --wait --show-transaction -T --mkdir --read-only --marked --timestamp= "
         "--dry-run --check-inhibitors= --drop-in= "
         "--legend=",
+        after=_after_systemctl,
         subcommands={
             "status|is-active|is-enabled|is-failed|is-system-running|list-units|list-unit-files|"
             "list-timers|list-sockets|list-jobs|"
@@ -83,12 +90,13 @@ PROGRAMS = (
         "-o,--output= --output-fields= --utc --no-hostname "
         "--no-full -a,--all --no-tail --truncate-newline --disk-usage --header --list-catalog "
         "--dump-catalog --update-catalog:s "
-        "-D,--directory=:R --file=:r --root=:R --image=:R --namespace= --vacuum-size=:s "
+        "-D,--directory=:R --file=:r --root=:R --image=:Rs --namespace= --vacuum-size=:s "
         "--vacuum-files=:s --vacuum-time=:s "
         "--rotate:s --flush:s --sync:s --relinquish-var:s --smart-relinquish-var:s --setup-keys:s "
         "--interval= --verify --verify-key= --force",
         operands="-*",
         is_abbreviating=True,
+        is_numeric=True,  # `-b -1`: the boot before this one
         after=_after_journal,
     ),
     _systemd(
@@ -160,6 +168,12 @@ PROGRAMS = (
         "systemd-cryptenroll networkctl "
         "bootctl coredumpctl portablectl homectl userdbctl",
         operands="-*;dxs",
+    ),
+    _systemd(
+        names="systemd-cgtop",
+        flags="-p,--order=? -t -c -m -i -b,--batch -r,--raw -k -P --recursive= -n,--iterations= -1 "
+        "-d,--delay= --depth= --cpu=?",
+        operands="-",
     ),
     _systemd(names="service", operands="- -*", after=_after_service),
     _systemd(

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table reads one row a line
 """Wrappers: the closed list of programs that run another command, each with an option grammar of its own.
 
 Sources: sudo 1.9, opendoas 6.8, coreutils 9.1, util-linux 2.38, bash 5.2, dash 0.5.12, busybox 1.36
@@ -18,7 +19,11 @@ from execkit_mcp.policy.knowledge.spec import Program
 
 _COREUTILS = "coreutils 9.1 manual"
 _UTIL_LINUX = "util-linux 2.38 manual"
-_SHORT_SHELL = "-abefhkmnptuvxBCEHPT -l:x -i:x -r -D -s:x"
+# Not -a, -k and -H: they make words of the text mean something else.
+_PLAIN_SHELL_OPTIONS = frozenset(
+    ("errexit", "nounset", "pipefail", "noglob", "noclobber", "xtrace", "verbose", "noexec")
+)
+_SHORT_SHELL = "-befhmnptuvxBCEPT -l:x -i:x -r -D -s:x"
 
 
 def _assignment(arg: Arg) -> tuple[str, Arg] | None:
@@ -91,6 +96,8 @@ def _after_shell(reading: Reading) -> None:
     for name in reading.flag_values("-o", "-O"):
         if not name.is_static:
             reading.dynamic(name, "could be any shell option")
+        elif name.text not in _PLAIN_SHELL_OPTIONS:
+            reading.unknown_flag(f"-o {name.text}")
 
 
 def _after_flock(reading: Reading) -> None:
@@ -163,6 +170,16 @@ def _after_command(reading: Reading) -> None:
 
 def _after_exec(reading: Reading) -> None:
     reading.effect(EffectKind.STATE, None, "exec")
+    if reading.operands:
+        reading.runs(reading.operands)
+
+
+def _after_prlimit(reading: Reading) -> None:
+    """Without a process it runs a command; with one it shows the limits, and sets those that have a value."""
+    processes = reading.flag_values("-p")
+    if any(use.value is not None and not {"-p", "-o"} & set(use.names) for use in reading.flags):
+        for process in processes:
+            reading.mark("p", process)
     if reading.operands:
         reading.runs(reading.operands)
 
@@ -296,7 +313,7 @@ PROGRAMS = (
     Program(
         names="sh dash ash",
         source="dash 0.5.12 manual",
-        flags="-abCefhImnpuvVxE -c -o= -l:x -i:x -s:x",
+        flags="-bCefhImnpuvVxE -c -o= -l:x -i:x -s:x",
         operands="-*",
         is_permuting=False,
         is_wrapper=True,
@@ -415,6 +432,26 @@ PROGRAMS = (
         is_permuting=False,
         is_wrapper=True,
     ),
+    Program(
+        names="numactl",
+        source="numactl 2.0.16 manual",
+        flags="-H,--hardware -s,--show -a,--all -N,--cpunodebind= -C,--physcpubind= -m,--membind= -i,--interleave= -p,--preferred= "
+        "-l,--localalloc -b,--balancing",
+        operands="A",
+        is_permuting=False,
+        is_wrapper=True,
+    ),
+    Program(
+        names="prlimit",
+        source=_UTIL_LINUX,
+        flags="-p,--pid= -o,--output= --noheadings --raw --verbose -c,--core=? -d,--data=? -e,--nice=? -f,--fsize=? -i,--sigpending=? "
+        "-l,--memlock=? -m,--rss=? -n,--nofile=? -q,--msgqueue=? -r,--rtprio=? -s,--stack=? -t,--cpu=? -u,--nproc=? -v,--as=? "
+        "-x,--locks=? -y,--rttime=? -V,--version -h",
+        operands="-*",
+        is_permuting=False,
+        is_wrapper=True,
+        after=_after_prlimit,
+    ),
     opaque_wrapper(
         "parallel start-stop-daemon systemd-run faketime "
         "capsh nsenter unshare "
@@ -422,7 +459,7 @@ PROGRAMS = (
         "dbus-run-session dbus-launch "
         "proxychains proxychains4 torsocks torify tsocks catchsegv entr direnv nix-shell nix "
         "run-parts dtach abduco "
-        "fakeroot chpst setuidgid softlimit envdir svlogd prlimit numactl cgexec systemd-inhibit "
+        "fakeroot chpst setuidgid softlimit envdir svlogd cgexec systemd-inhibit "
         "systemd-nspawn "
         "machinectl flatpak snap distrobox toolbox at batch cron anacron daemonize authbind sg newgrp "
         "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 screen tmux byobu zellij "

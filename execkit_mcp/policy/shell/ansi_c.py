@@ -2,6 +2,8 @@
 
 import re
 
+from execkit_mcp.model.regex import lazy_regex
+
 ESCAPE_FAULT = "escape in a $' quote that is not plain text"
 
 _SIMPLE = {
@@ -19,7 +21,7 @@ _SIMPLE = {
     '"': '"',
     "?": "?",
 }
-_ESCAPE = re.compile(
+_ESCAPE = lazy_regex(
     r"\\(?:x(?P<byte>[0-9A-Fa-f]{1,2})|(?P<octal>[0-7]{1,3})|u(?P<short>[0-9A-Fa-f]{1,4})"
     r"|U(?P<long>[0-9A-Fa-f]{1,8})|c(?P<control>[A-Za-z?])|(?P<other>.))",
     re.DOTALL,

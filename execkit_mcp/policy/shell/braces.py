@@ -5,12 +5,12 @@ in bash (``{}``, ``{a}``, ``{{a,b}}`` is ``{a} {b}``). Texts in which bash's sca
 obvious (an unbalanced brace beside a comma, a malformed sequence) are refused instead of imitated.
 """
 
-import re
 from collections.abc import Callable
 from enum import Enum
 from itertools import product
 from typing import NoReturn, TypeAlias
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.tree import Literal, Part
 
 
@@ -28,7 +28,7 @@ RawWord: TypeAlias = list[Raw]
 
 MAX_WORDS = 256
 MAX_PARTS = 65536
-_SEQUENCE = re.compile(
+_SEQUENCE = lazy_regex(
     r"(?P<first>-?[0-9]{1,9})\.\.(?P<last>-?[0-9]{1,9})(?:\.\.(?P<step>-?[0-9]{1,9}))?"
     r"|(?P<lower>[a-z])\.\.(?P<to_lower>[a-z])(?:\.\.(?P<lower_step>-?[0-9]{1,9}))?"
     r"|(?P<upper>[A-Z])\.\.(?P<to_upper>[A-Z])(?:\.\.(?P<upper_step>-?[0-9]{1,9}))?"

@@ -144,10 +144,15 @@ STATE_BUILTINS: frozenset[str] = frozenset(
     ]
 )
 
-# Options of ``set`` that only stop a text early: no word means anything else while they hold. ``shell.state`` may list
-# one of them alone. Each with the name that ``set -o`` has for it.
-STOPPING_OPTIONS: Mapping[str, str] = {"set -e": "errexit", "set -u": "nounset", "set -o pipefail": "pipefail"}
-_STOPPING_LETTERS: Mapping[str, str] = {"e": "set -e", "u": "set -u"}
+# Options of ``set`` that only stop a text early, or show what runs: no word means anything else while they hold.
+# ``shell.state`` may list one of them alone. Each with the name that ``set -o`` has for it.
+STOPPING_OPTIONS: Mapping[str, str] = {
+    "set -e": "errexit",
+    "set -u": "nounset",
+    "set -x": "xtrace",
+    "set -o pipefail": "pipefail",
+}
+_STOPPING_LETTERS: Mapping[str, str] = {"e": "set -e", "u": "set -u", "x": "set -x"}
 
 
 def stopping_options(args: Sequence[str]) -> frozenset[str] | None:

@@ -1,16 +1,18 @@
 """``[[ … ]]``: this module is the reader of conditional expressions.
 
 Arithmetic comparisons evaluate their operands, variables included, and evaluation can run commands; so only
-constant integers and the parameters that bash itself counts (``$?``, ``$#``, ``${#name}``) may stand there.
+constant integers, arithmetic, the parameters that bash itself counts (``$?``, ``$#``, ``${#name}``) and variables may
+stand there, and of a variable only the digits and signs of its value (``${n//[^0123456789-]/}``).
 ``-v`` and ``-R`` evaluate subscripts and are not in the subset.
 """
 
-import re
-
-from execkit_mcp.policy.shell.parameters import ParameterReader
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.shell.lexer import NAME
+from execkit_mcp.policy.shell.parameters import NOT_A_NUMERAL, ParameterReader
 from execkit_mcp.policy.shell.quoting import literal
 from execkit_mcp.policy.shell.reader import Place
 from execkit_mcp.policy.shell.tree import (
+    Arithmetic,
     Binary,
     Both,
     Condition,
@@ -26,13 +28,15 @@ from execkit_mcp.policy.shell.tree import (
 UNARY = frozenset(f"-{letter}" for letter in "abcdefghknoprstuwxzGLNOS")
 STRING_BINARY = frozenset({"==", "!=", "<", ">", "-nt", "-ot", "-ef"})
 ARITHMETIC_BINARY = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-REGEX_RUN = re.compile(
-    r"(?:[A-Za-z0-9_.,:=@%+*?^/-]|\[\^?\]?(?:\[:[a-z]+:\]|[A-Za-z0-9_.,:=@%+*?/-])+\]|\$(?=[ \t\n]))+"
+REGEX_RUN = lazy_regex(
+    r"(?:[A-Za-z0-9_.,:=@%+*?^/-]|\[\^?\]?(?:\[:[a-z]+:\]|[A-Za-z0-9_.,:=@%+*?/-])+\]|\$(?=[ \t\n|)])"
+    r"|\{[0-9]{1,4}(?:,[0-9]{0,4})?\})+"
 )
-_UNARY_TOKEN = re.compile(r"(-[A-Za-z])(?=[ \t\n])")
-_BINARY_TOKEN = re.compile(r"(==|=~|=|!=|-[a-z]{2}|<|>)(?=[ \t\n])")
-_NOT_TOKEN = re.compile(r"!(?=[ \t\n(])")
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_REGEX_ESCAPE = lazy_regex(r"\\([^A-Za-z0-9\s])")
+_UNARY_TOKEN = lazy_regex(r"(-[A-Za-z])(?=[ \t\n])")
+_BINARY_TOKEN = lazy_regex(r"(==|=~|=|!=|-[a-z]{2}|<|>)(?=[ \t\n])")
+_NOT_TOKEN = lazy_regex(r"!(?=[ \t\n(])")
+_INTEGER = lazy_regex(r"-?[0-9]{1,18}")
 _BLANKS = frozenset(" \t\n")
 _MAX_TERMS = 64
 
@@ -129,9 +133,12 @@ class ConditionReader(ParameterReader):
 
     def _binary(self, operator: str, left: Word, start: int) -> Binary:
         if operator in ARITHMETIC_BINARY:
-            right = self._operand()
-            if not (_is_number(left) and _is_number(right)):
-                self.fail(f"arithmetic comparison {operator} of variables (their values are evaluated)", start)
+            left, right = _numeral(left), _numeral(self._operand())
+            if not (is_number(left) and is_number(right)):
+                self.fail(
+                    f"arithmetic comparison {operator} of words that may be no numbers (their values are evaluated)",
+                    start,
+                )
             return Binary(operator, left, right)
         if operator == "=~":
             return Binary(operator, left, self._regex())
@@ -150,11 +157,21 @@ class ConditionReader(ParameterReader):
         """Read a regular expression: plain runs (kept as Glob), quoted text and expansions."""
         parts: list[Part] = []
         start = self.position
+        groups = 0
         while (character := self.peek()) and character not in _BLANKS:
+            if character == ")" and not groups:
+                break
             found = REGEX_RUN.match(self.source, self.position)
             if found is not None:
                 parts.append(Glob(found.group()))
                 self.position = found.end()
+            elif (escaped := _REGEX_ESCAPE.match(self.source, self.position)) is not None:
+                parts.append(Literal(escaped.group(1), quoted=True))
+                self.position = escaped.end()
+            elif character in "()" or (character == "|" and not self.looking_at("||")):
+                groups += {"(": 1, ")": -1}.get(character, 0)
+                parts.append(Glob(character))
+                self.position += 1
             elif character in ("'", '"', "$"):
                 piece = self._quoted_piece()
                 if not piece:
@@ -162,6 +179,8 @@ class ConditionReader(ParameterReader):
                 parts.extend(piece)
             else:
                 self.fail("regular expression", start)
+        if groups:
+            self.fail("regular expression", start)
         if not parts:
             self.fail("missing operand in [[ ]]")
         return _joined(parts)
@@ -193,12 +212,31 @@ def _joined(parts: list[Part]) -> Word:
     return Word(tuple(result))
 
 
-def _is_number(word: Word) -> bool:
+def is_number(word: Word) -> bool:
+    """Whether nothing but a number can come of ``word`` where bash evaluates it."""
     if len(word.parts) != 1:
         return False
     part = word.parts[0]
     if isinstance(part, Literal):
         return _INTEGER.fullmatch(part.text) is not None
-    return isinstance(part, Parameter) and (
-        part.operator == "length" or (part.operator == "" and part.name in ("?", "#", "$"))
-    )
+    if isinstance(part, Arithmetic):
+        return True
+    if not isinstance(part, Parameter):
+        return False
+    if part.operator == "//":
+        return part.argument == _NOT_A_NUMERAL and not (part.replacement and part.replacement.parts)
+    return part.operator == "length" or (part.operator == "" and part.name in ("?", "#", "$"))
+
+
+def _numeral(word: Word) -> Word:
+    """``$n``, ``"$n"`` or ``n`` as the digits and signs of the variable's value; other words as they are."""
+    part = word.parts[0] if len(word.parts) == 1 else None
+    if isinstance(part, Literal) and _PLAIN_NAME.fullmatch(part.text) is not None:
+        return Word((Parameter(part.text, "//", _NOT_A_NUMERAL, quoted=True, replacement=Word(())),))
+    if isinstance(part, Parameter) and not part.operator and (part.name.isalnum() or _PLAIN_NAME.fullmatch(part.name)):
+        return Word((Parameter(part.name, "//", _NOT_A_NUMERAL, quoted=True, replacement=Word(())),))
+    return word
+
+
+_NOT_A_NUMERAL = Word((Glob(NOT_A_NUMERAL),))
+_PLAIN_NAME = lazy_regex(NAME)

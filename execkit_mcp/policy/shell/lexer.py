@@ -6,33 +6,41 @@ unquoted here-documents need a text of their own (bash removes backslashes from 
 cursor that shares the budget and reports errors where they began.
 """
 
-import re
 from typing import NoReturn
 
 from msgspec import Struct
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.unparsed import Unparsed, line_and_column
 
 NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 METACHARACTERS = frozenset(" \t\n|&;()<>")
 TOKEN_END = r"(?=[ \t\n|&;()<>]|\Z)"  # noqa: S105 - a token of the grammar
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
-_BLANKS_AND_COMMENT = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
-_KEYWORD = re.compile(
+_BEFORE_TOKENS = frozenset(" \t\\#")
+_BLANKS = lazy_regex(r"(?:[ \t]|\\\n)*")
+_BLANKS_AND_COMMENT = lazy_regex(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
+_KEYWORD = lazy_regex(
     r"(?:if|then|elif|else|fi|for|in|do|done|while|until|case|esac|function|select|coproc|time|\[\[|[{}!])"
     r"(?=[ \t\n|&;()<>]|\Z|\\\n[ \t])"
 )
 
 
 class Budget(Struct):
-    """What is left of the limits, shared by all cursors of one text."""
+    """What is left of the limits, shared by all cursors of one text, and what it says about the shell it is for.
+
+    ``extension`` is the first construct that a POSIX shell reads otherwise (dash has no ``[[``: there ``[[ a || b ]]``
+    runs ``b``), ``misread`` the first one that bash itself may read otherwise when it is not rendered anew.
+    """
 
     max_commands: int
     max_depth: int
     commands: int = 0
     depth: int = 0
     expanded_words: int = 0
+    substitutions: int = 0
+    extension: str = ""
+    misread: str = ""
 
 
 class Cursor:
@@ -58,7 +66,7 @@ class Cursor:
     def peek(self, offset: int = 0) -> str:
         """The character ``offset`` further on; empty at the end of the text."""
         index = self.position + offset
-        return self.source[index] if index < len(self.source) else ""
+        return self.source[index : index + 1]
 
     def looking_at(self, text: str) -> bool:
         """Whether the text goes on like this."""
@@ -66,9 +74,11 @@ class Cursor:
 
     def skip_blanks(self) -> None:
         """Move over blanks, line continuations and a comment (only between tokens)."""
-        found = _BLANKS_AND_COMMENT.match(self.source, self.position)
-        assert found is not None
-        self.position = found.end()
+        position = self.position
+        if self.source[position : position + 1] in _BEFORE_TOKENS:
+            found = _BLANKS_AND_COMMENT.match(self.source, position)
+            assert found is not None
+            self.position = found.end()
 
     def skip_blanks_only(self) -> None:
         """Move over blanks and line continuations; a ``#`` that follows stays where it is."""
@@ -80,6 +90,10 @@ class Cursor:
         """The reserved word that stands here, unquoted and whole; empty if none does."""
         found = _KEYWORD.match(self.source, self.position)
         return found.group() if found else ""
+
+    def extends(self, construct: str) -> None:
+        """Note a construct that a POSIX shell reads otherwise than bash."""
+        self.budget.extension = self.budget.extension or construct
 
     def deeper(self) -> None:
         """Enter a construct that nests."""

@@ -1,11 +1,12 @@
-"""``${…}`` and ``$((…))``: this module is the reader of parameter expansions and of constant arithmetic.
+"""``${…}`` and ``$((…))``: this module is the reader of parameter expansions and of arithmetic.
 
-What runs code or changes variables is not in the subset: ``${x:=w}`` and ``${!x}`` assign or dereference,
-subscripts and every name inside arithmetic are evaluated recursively by bash (``a[$(cmd)]``).
+What runs code is not in the subset: ``${x:=w}`` and ``${!x}`` assign or dereference, subscripts are evaluated
+recursively by bash (``a[$(cmd)]``). So are the values of variables inside arithmetic: they are read as numerals.
 """
 
 import re
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.braces import Mark, RawWord
 from execkit_mcp.policy.shell.lexer import NAME
 from execkit_mcp.policy.shell.quoting import literal
@@ -15,6 +16,8 @@ from execkit_mcp.policy.shell.reader import (
     is_argument_text,
 )
 from execkit_mcp.policy.shell.tree import (
+    Arithmetic,
+    Assignment,
     Literal,
     Parameter,
     Part,
@@ -22,23 +25,37 @@ from execkit_mcp.policy.shell.tree import (
     Word,
 )
 
-_WHOLE = re.compile(rf"\$\{{({NAME}|[0-9]{{1,4}}|[@*#?$!-])\}}")
-_LENGTH = re.compile(rf"\$\{{#({NAME}|[0-9]{{1,4}}|[@*])\}}")
-_OPERATED = re.compile(
-    rf"\$\{{({NAME}|[0-9]{{1,4}}|[@*])"
+# A subscript is evaluated as arithmetic, which can run commands; of a number nothing can come.
+_ELEMENT = rf"{NAME}(?:\[(?:[@*]|-?[0-9]{{1,4}})\])?"
+_WHOLE = lazy_regex(rf"\$\{{({_ELEMENT}|[0-9]{{1,4}}|[@*#?$!-])\}}")
+_LENGTH = lazy_regex(rf"\$\{{#({_ELEMENT}|[0-9]{{1,4}}|[@*])\}}")
+_OPERATED = lazy_regex(
+    rf"\$\{{({_ELEMENT}|[0-9]{{1,4}}|[@*])"
     r"(:-|:\+|:\?|-|\+|\?|##|#|%%|%|//|/#|/%|/|\^\^|\^|,,|,|:(?![=?+-]))"
 )
-_SLICE = re.compile(r" *(-?[0-9]{1,9})(?: *: *(-?[0-9]{1,9}))? *\}")
+_SLICE = lazy_regex(r" *(-?[0-9]{1,9})(?: *: *(-?[0-9]{1,9}))? *\}")
 _REFUSED = (
-    (re.compile(rf"\$\{{(?:{NAME}|[0-9]+):?="), "assignment inside a parameter expansion"),
-    (re.compile(r"\$\{!"), "indirect expansion ${!name}"),
-    (re.compile(rf"\$\{{#?{NAME}\["), "array subscript"),
-    (re.compile(rf"\$\{{(?:{NAME}|[0-9]+|[@*])@"), "parameter transformation ${name@…}"),
+    (lazy_regex(rf"\$\{{(?:{NAME}|[0-9]+):?="), "assignment inside a parameter expansion"),
+    (lazy_regex(r"\$\{!"), "indirect expansion ${!name}"),
+    (lazy_regex(rf"\$\{{#?{NAME}\["), "array subscript"),
+    (lazy_regex(rf"\$\{{(?:{NAME}|[0-9]+|[@*])@"), "parameter transformation ${name@…}"),
 )
-_PATTERN_RUN = re.compile(r"[^'\"\\$`*?\[{}~/@+!]+")
-_WORD_RUN = re.compile(r"[^'\"\\$`*?\[{}~@+! \t\n]+")
-_ARITHMETIC_TOKEN = re.compile(r"[ \t\n]*(0[xX][0-9a-fA-F]+|[0-9]+|\*\*|<<|>>|[<>=!]=|&&|\|\||[-+*/%<>!~&|^?:()])")
-_BLANK = re.compile(r"[ \t\n]*")
+_PATTERN_RUN = lazy_regex(r"[^'\"\\$`*?\[{}~/@+!]+")
+_WORD_RUN = lazy_regex(r"[^'\"\\$`*?\[{}~@+! \t\n]+")
+_ARITHMETIC_TOKEN = lazy_regex(
+    r"[ \t\n]*(0[xX][0-9a-fA-F]+|(?:[2-9]|[1-5][0-9]|6[0-4])#[0-9a-zA-Z]+|[0-9]+|"
+    r"\*\*|<<|>>|[<>=!]=|&&|\|\||[-+*/%<>!~&|^?:()])"
+)
+NOT_A_NUMERAL = "[^0123456789-]"
+_VARIABLE = lazy_regex(
+    rf"\(\$\{{({NAME}|[0-9]{{1,4}})//{re.escape(NOT_A_NUMERAL)}/\}}\+0\)|\$\{{({NAME}|[0-9]{{1,4}})\}}|\$({NAME}|[0-9])|({NAME})"
+)
+_COUNTED = lazy_regex(rf"\$[#?]|\$\{{#(?:{_ELEMENT}|[@*])\}}")
+_CHANGES_BEFORE = lazy_regex(r"(?:\+\+|--)[ \t]*[A-Za-z_$]")
+_CHANGES_AFTER = lazy_regex(r"[ \t]*(?:\+\+|--|=(?!=)|[-+*/%&|^]=|<<=|>>=)")
+_STEP = lazy_regex(rf"[ \t\n]*(?:({NAME})[ \t]*(\+\+|--)|(\+\+|--)[ \t]*({NAME}))[ \t\n]*")
+_SET = lazy_regex(rf"[ \t\n]*({NAME})[ \t]*(=(?!=)|[-+*/%&|^]=|<<=|>>=)")
+_BLANK = lazy_regex(r"[ \t\n]*")
 _MAX_NUMBER = 20
 
 
@@ -54,10 +71,12 @@ class ParameterReader(WordReader):
         found = _WHOLE.match(source, start)
         if found is not None:
             self.position = found.end()
+            self.notes_element(found.group(1))
             return Parameter(found.group(1), quoted=quoted)
         found = _LENGTH.match(source, start)
         if found is not None:
             self.position = found.end()
+            self.notes_element(found.group(1))
             return Parameter(found.group(1), "length", quoted=quoted)
         found = _OPERATED.match(source, start)
         if found is None:
@@ -67,6 +86,9 @@ class ParameterReader(WordReader):
             self.fail("parameter expansion")
         name, operator = found.groups()
         self.position = found.end()
+        self.notes_element(name)
+        if operator[0] in "/^,:" and operator not in WORD_OPERATORS:
+            self.extends("${" + f"name{operator}…" + "}")
         self.deeper()
         argument: Word | None = None
         replacement: Word | None = None
@@ -89,6 +111,11 @@ class ParameterReader(WordReader):
         self.position += 1
         self.shallower()
         return Parameter(name, operator, argument, quoted=quoted, replacement=replacement)
+
+    def notes_element(self, name: str) -> None:
+        """Note that an array is what a POSIX shell does not have."""
+        if name.endswith("]"):
+            self.extends("${" + name + "}")
 
     def slice(self) -> Word:
         """Read ``offset`` or ``offset:length`` of constant numbers, up to the closing brace."""
@@ -183,31 +210,90 @@ class ParameterReader(WordReader):
         return Word(tuple(parts))
 
     def arithmetic(self) -> str:
-        """Read ``$((…))`` over constant numbers; return the tokens, one space between them."""
+        """Read ``$((…))``; return its canonical inside (see ``expression``)."""
         start = self.position
         self.position += 3
+        return self.expression("))", start)
+
+    def expression(self, end: str, start: int) -> str:
+        """Read an arithmetic expression up to ``end`` and move behind it; return its tokens, one space between them.
+
+        A variable is read as ``(${name//[^0123456789-]/}+0)``: bash evaluates a variable's value once more, and what
+        it finds there can run commands (``a[$(cmd)]``); of digits and signs nothing but a number can come.
+        """
         tokens: list[str] = []
         depth = 0
         while True:
-            found = _ARITHMETIC_TOKEN.match(self.source, self.position)
-            if found is None:
-                blank = _BLANK.match(self.source, self.position)
-                assert blank is not None
-                following = self.source[blank.end() : blank.end() + 1]
-                if following.isalpha() or following in ("_", "$", "`"):
-                    self.fail("arithmetic with a variable (its value is evaluated, and can run commands)", start)
-                self.fail("arithmetic expansion", start)
-            token = found.group(1)
-            if token == ")" and depth == 0:  # noqa: S105 - a token of the grammar
-                if self.source.startswith("))", found.end() - 1):
-                    self.position = found.end() + 1
-                    return " ".join(tokens)
-                self.fail("arithmetic expansion", start)
-            if len(token) > _MAX_NUMBER:
-                self.fail("arithmetic with a huge number", start)
-            following = self.source[found.end() : found.end() + 1]
-            if token[0].isdigit() and (following.isalnum() or following in ("_", "#")):
-                self.fail("arithmetic expansion", start)
+            blank = _BLANK.match(self.source, self.position)
+            assert blank is not None
+            self.position = blank.end()
+            if depth == 0 and self.source.startswith(end, self.position):
+                self.position += len(end)
+                return " ".join(tokens)
+            token = self._operand_of_arithmetic(start) or self._arithmetic_token(start)
             depth += {"(": 1, ")": -1}.get(token, 0)
+            if depth < 0:
+                self.fail("arithmetic expansion", start)
             tokens.append(token)
-            self.position = found.end()
+
+    def _arithmetic_token(self, start: int) -> str:
+        found = _ARITHMETIC_TOKEN.match(self.source, self.position)
+        if found is None:
+            if self.source.startswith(("$(", "`"), self.position):
+                self.fail("command inside arithmetic (its output is evaluated, and can run commands)", start)
+            if self.source.startswith("=", self.position):
+                self.fail("assignment inside arithmetic", start)
+            self.fail("arithmetic expansion", start)
+        token = found.group(1)
+        following = self.source[found.end() : found.end() + 1]
+        if len(token) > _MAX_NUMBER:
+            self.fail("arithmetic with a huge number", start)
+        if token[0].isdigit() and (following.isalnum() or following in ("_", "#")):
+            self.fail("arithmetic expansion", start)
+        self.position = found.end()
+        return token
+
+    def _operand_of_arithmetic(self, start: int) -> str:
+        """A variable or a count in its canonical form; empty if none stands here."""
+        if _CHANGES_BEFORE.match(self.source, self.position):
+            self.fail("assignment inside arithmetic", start)
+        counted = _COUNTED.match(self.source, self.position)
+        found = _VARIABLE.match(self.source, self.position)
+        if counted is None and found is None:
+            return ""
+        self.position = (counted or found).end()  # type: ignore[union-attr]  # one of them is there
+        if _CHANGES_AFTER.match(self.source, self.position):
+            self.fail("assignment inside arithmetic", start)
+        following = self.peek()
+        if following == "[":
+            self.fail("array subscript", start)
+        if following.isalnum() or following in ("_", "#", "$", "{"):
+            self.fail("arithmetic expansion", start)
+        if counted is not None:
+            return counted.group()
+        assert found is not None
+        return numeral(next(name for name in found.groups() if name is not None))
+
+    def arithmetic_assignment(self, end: str, start: int) -> Assignment | None:
+        """Read ``i=…``, ``i+=…``, ``i++`` or ``++i`` up to ``end``; None if no assignment stands here."""
+        step = _STEP.match(self.source, self.position)
+        if step is not None and self.source.startswith(end, step.end()):
+            self.position = step.end() + len(end)
+            name = step.group(1) or step.group(4)
+            operator = (step.group(2) or step.group(3))[0]
+            return Assignment(name, Word((Arithmetic(f"{numeral(name)} {operator} 1", quoted=True),)))
+        found = _SET.match(self.source, self.position)
+        if found is None:
+            return None
+        self.position = found.end()
+        name, operator = found.groups()
+        value = self.expression(end, start)
+        if not value:
+            self.fail("arithmetic expansion", start)
+        text = value if operator == "=" else f"{numeral(name)} {operator[:-1]} ( {value} )"
+        return Assignment(name, Word((Arithmetic(text, quoted=True),)))
+
+
+def numeral(name: str) -> str:
+    """How arithmetic reads the variable ``name``: the digits and signs of its value."""
+    return f"(${{{name}//{NOT_A_NUMERAL}/}}+0)"

@@ -12,15 +12,19 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.builtins import DECLARATION_BUILTINS
 from execkit_mcp.policy.shell.conditions import ConditionReader
+from execkit_mcp.policy.shell.flat import PROGRAM, SPECIAL_PROGRAMS, flat_script
 from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, delimiter, without_last_newline
 from execkit_mcp.policy.shell.lexer import NAME, TOKEN_END, Budget
 from execkit_mcp.policy.shell.quoting import PLAIN_CHARACTERS, literal
 from execkit_mcp.policy.shell.reader import Place
 from execkit_mcp.policy.shell.tree import (
     AndOr,
+    Arithmetic,
     Assignment,
+    Binary,
     Case,
     CaseClause,
     Command,
@@ -40,22 +44,30 @@ from execkit_mcp.policy.shell.tree import (
     Subshell,
     Test,
     Word,
+    sequence_of,
 )
 from execkit_mcp.policy.shell.unparsed import check_characters
 
 MAX_COMMANDS = 200
 MAX_DEPTH = 12
 
-_REDIRECT = re.compile(r"([0-9]+)?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)")
-_ASSIGNMENT = re.compile(rf"({NAME})(\+?=)")
+_REDIRECT = lazy_regex(r"([0-9]+)?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)")
+_BLANKS = lazy_regex(r"[ \t\n]*")
+_ASSIGNMENT = lazy_regex(rf"({NAME})(\+?=)")
 # Words in which nothing is special, and none of which is the number before a redirect.
-_PLAIN_WORDS = re.compile(rf"(?:[{PLAIN_CHARACTERS}]++(?=[ \t\n|&;)]|\Z)[ \t]*+)+")
-_ARRAY_ELEMENT = re.compile(rf"{NAME}\[")
-_CLOSE_TEST = re.compile(rf"\]\]{TOKEN_END}")
-_NAME = re.compile(rf"{NAME}(?=[ \t\n;])")
-_DESCRIPTOR = re.compile(r"[0-9]|-")
+_PLAIN_WORDS = lazy_regex(rf"(?:[{PLAIN_CHARACTERS}]++(?=[ \t\n|&;)]|\Z)[ \t]*+)+")
+_PLAIN_PROGRAM = lazy_regex(rf"{PROGRAM}(?=[ \t\n|&;)]|\Z)")
+# A whole command in which nothing is special, up to what ends it.
+_PLAIN_COMMAND = lazy_regex(rf"({PROGRAM})((?:[ \t]++[{PLAIN_CHARACTERS}]++)*+)[ \t]*+(?=[\n|;)]|&(?!>)|\Z)")
+_BEFORE_REDIRECTS = frozenset("0123456789<>& \t\\#")
+_ARRAY_ELEMENT = lazy_regex(rf"{NAME}\[")
+_CLOSE_TEST = lazy_regex(rf"\]\]{TOKEN_END}")
+_NAME = lazy_regex(rf"{NAME}(?=[ \t\n;])")
+_CONTINUE = lazy_regex(r"\bcontinue\b")
+_DESCRIPTOR = lazy_regex(r"[0-9]|-")
 _ERRORS_TO_OUTPUT = Redirect(">&", Word((Literal("1"),)), 2)
 
+_JOINS = frozenset({"&&", "||"})
 _ELIF_ELSE_FI = frozenset({"elif", "else", "fi"})
 _FI = frozenset({"fi"})
 _THEN = frozenset({"then"})
@@ -79,8 +91,11 @@ def parse(text: str, *, max_commands: int = MAX_COMMANDS, max_depth: int = MAX_D
         Unparsed: with the construct that is not in the subset, or the limit that is exceeded (``is_limit``).
     """
     check_characters(text)
+    if (script := flat_script(text, max_commands)) is not None:
+        return script
     budget = Budget(max_commands, max_depth)
-    return Script(Parser(text, budget).script(), budget.commands)
+    body = Parser(text, budget).script()
+    return Script(body, budget.commands, budget.extension, budget.misread)
 
 
 class Parser(ConditionReader):
@@ -106,7 +121,7 @@ class Parser(ConditionReader):
     def newlines(self) -> None:
         """Move over blanks, comments and newlines; read the here-documents that begin behind a newline."""
         self.skip_blanks()
-        while self.peek() == "\n":
+        while self.source.startswith("\n", self.position):
             self.position += 1
             if self.pending:
                 self.read_here_documents()
@@ -121,9 +136,11 @@ class Parser(ConditionReader):
             if not character or character in closers or (keywords and self.keyword() in keywords):
                 break
             command = self.and_or()
-            self.skip_blanks()
             character = self.peek()
             is_background = False
+            if not character:
+                items.append(Item(command))
+                break
             if character == "&":
                 is_background = True
                 self.position += 1
@@ -132,7 +149,7 @@ class Parser(ConditionReader):
                     items.append(Item(command))
                     break
                 self.position += 1
-            elif character and character != "\n" and character not in closers:
+            elif character != "\n" and character not in closers:
                 last = (command.rest[-1][1] if command.rest else command.first).commands[-1]
                 is_closed = not isinstance(last, Simple) and not last.redirects
                 if not (is_closed and self.keyword() in keywords and keywords):
@@ -143,19 +160,15 @@ class Parser(ConditionReader):
     def and_or(self) -> AndOr:
         """Read pipelines joined by ``&&`` and ``||``."""
         first = self.pipeline()
-        rest = []
+        rest: list[tuple[str, Pipeline]] = []
         while True:
             self.skip_blanks()
-            if self.looking_at("&&"):
-                self.position += 2
-                self.newlines()
-                rest.append(("&&", self.pipeline()))
-            elif self.looking_at("||"):
-                self.position += 2
-                self.newlines()
-                rest.append(("||", self.pipeline()))
-            else:
+            operator = self.source[self.position : self.position + 2]
+            if operator not in _JOINS:
                 return AndOr(first, tuple(rest)) if rest else AndOr(first)  # type: ignore[arg-type]
+            self.position += 2
+            self.newlines()
+            rest.append((operator, self.pipeline()))
 
     def pipeline(self) -> Pipeline:  # noqa: C901 - the keywords, then the bars
         """Read commands joined by ``|`` or ``|&``, with ``!`` and ``time`` before them."""
@@ -172,6 +185,7 @@ class Parser(ConditionReader):
             elif is_timed:
                 self.fail("double time")
             else:
+                self.extends("the keyword time")
                 is_timed = True
             self.position += len(keyword)
             self.skip_blanks()
@@ -180,13 +194,15 @@ class Parser(ConditionReader):
             if keyword == "time" and self.peek() == "-":
                 self.fail("option of the time keyword")
             keyword = self.keyword()
-        commands = [self.command(keyword)]
+        commands = [self.command(keyword) if keyword or self.peek() == "(" else self.simple()]
         while True:
             self.skip_blanks()
-            if self.peek() != "|" or self.peek(1) == "|":
+            following = self.source[self.position : self.position + 2]
+            if following[:1] != "|" or following == "||":
                 break
             self.position += 1
             if self.peek() == "&":
+                self.extends("|&")
                 self.position += 1
                 last = commands[-1]
                 commands[-1] = replace(last, redirects=(*last.redirects, _ERRORS_TO_OUTPUT))
@@ -201,11 +217,8 @@ class Parser(ConditionReader):
 
     def command(self, keyword: str) -> Command:
         """Read one command; ``keyword`` is the reserved word that stands here."""
-        if not keyword:
-            if self.peek() != "(":
-                return self.simple()
-            if self.peek(1) == "(":
-                self.fail("arithmetic command (( ))")
+        if not keyword and self.peek() != "(":
+            return self.simple()
         start = self.position
         self.deeper()
         command = self.compound(keyword, start)
@@ -220,6 +233,8 @@ class Parser(ConditionReader):
         self.position += len(keyword) or 1
         match keyword:
             case "":
+                if self.peek() == "(":
+                    return self.arithmetic_command(start)
                 body = self.body(")", _NONE, start)
                 self.position += 1
                 return Subshell(body)
@@ -237,6 +252,7 @@ class Parser(ConditionReader):
             case "case":
                 return self.case(start)
             case "[[":
+                self.extends("[[ ]]")
                 condition_ = self.condition()
                 if not _CLOSE_TEST.match(self.source, self.position):
                     self.fail("unterminated [[", start)
@@ -280,11 +296,52 @@ class Parser(ConditionReader):
         self.position += 4
         return body
 
-    def for_loop(self, start: int) -> For:
+    def arithmetic_command(self, start: int) -> Command:
+        """Read behind the first parenthesis of ``((…))``: an assignment, or a test that its value is not zero."""
+        self.position += 1
+        self.extends("(( ))")
+        assignment = self.arithmetic_assignment("))", start)
+        if assignment is not None:
+            self.count_command()
+            return Simple((assignment,), (), ())
+        return _is_not_zero(self.expression("))", start))
+
+    def counted_loop(self, start: int) -> Group:
+        """Read ``((first; while; step)) do …; done`` as ``{ first; while [[ … -ne 0 ]]; do …; step; done; }``."""
+        self.position += 2
+        self.extends("for (( ))")
+        first = self.loop_assignment(";", start)
+        condition = self.expression(";", start) or "1"
+        step = self.loop_assignment("))", start)
+        self.skip_blanks()
+        if self.peek() == ";":
+            self.position += 1
+        self.newlines()
+        if self.keyword() != "do":
+            self.fail("for loop")
+        begin = self.position
+        body = self.loop_body(start)
+        if step is not None and _CONTINUE.search(self.source, begin, self.position):
+            self.fail("continue inside an arithmetic for loop", start)  # it would skip the step
+        items = body.items if step is None else (*body.items, *sequence_of(step).items)
+        loop = Loop("while", sequence_of(_is_not_zero(condition)), Sequence(items))
+        return Group(Sequence((*(() if first is None else sequence_of(first).items), *sequence_of(loop).items)))
+
+    def loop_assignment(self, end: str, start: int) -> Simple | None:
+        """Read a part of ``for ((…))`` that is empty or an assignment."""
+        assignment = self.arithmetic_assignment(end, start)
+        if assignment is not None:
+            self.count_command()
+            return Simple((assignment,), (), ())
+        if self.expression(end, start):
+            self.fail("arithmetic for loop", start)
+        return None
+
+    def for_loop(self, start: int) -> For | Group:
         """Read behind ``for``, ``done`` included."""
         self.skip_blanks_only()
         if self.looking_at("(("):
-            self.fail("arithmetic for loop", start)
+            return self.counted_loop(start)
         found = _NAME.match(self.source, self.position)
         if found is None:
             self.fail("name of a for loop")
@@ -350,34 +407,48 @@ class Parser(ConditionReader):
         self.position += 4
         return Case(subject, tuple(clauses))
 
-    def simple(self) -> Simple:  # noqa: C901, PLR0912 - one loop, as the grammar has it
+    def simple(self) -> Simple:  # noqa: C901, PLR0912, PLR0915 - one loop, as the grammar has it
         """Read a simple command."""
         start = self.position
         self.count_command()
+        whole = _PLAIN_COMMAND.match(self.source, start)
+        if whole is not None and whole.group(1) not in SPECIAL_PROGRAMS:
+            self.position = whole.end()
+            return Simple((), tuple([Word((Literal(word),)) for word in whole.group().split()]), ())
         assignments: list[Assignment] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
         is_declaration = False
+        source = self.source
         while True:
-            more_redirects = self.redirect()
-            if more_redirects is not None:
-                redirects.extend(more_redirects)
-                continue
             here = self.position
-            if words and not is_declaration and (plain := _PLAIN_WORDS.match(self.source, here)) is not None:
+            if source[here : here + 1] in _BEFORE_REDIRECTS:
+                more_redirects = self.redirect()
+                if more_redirects is not None:
+                    redirects.extend(more_redirects)
+                    continue
+                here = self.position
+            if not words:
+                plain = _PLAIN_PROGRAM.match(source, here)
+                if plain is not None:
+                    name = plain.group()
+                    words.append(Word((Literal(name),)))
+                    is_declaration = name in DECLARATION_BUILTINS
+                    self.position = plain.end()
+                    continue
+            elif not is_declaration and (plain := _PLAIN_WORDS.match(source, here)) is not None:
                 if static_text(words[0]) in ("command", "builtin"):
                     self.check_hidden_declaration(words, [], here)
                 words.extend([Word((Literal(text),)) for text in plain.group().split()])
                 self.position = plain.end()
                 continue
-            assignment = _ASSIGNMENT.match(self.source, here)
             if not words:
-                if assignment is not None:
+                if (assignment := _ASSIGNMENT.match(source, here)) is not None:
                     assignments.append(self.assignment(assignment))
                     continue
-                if _ARRAY_ELEMENT.match(self.source, here):
+                if _ARRAY_ELEMENT.match(source, here):
                     self.fail("array assignment or pattern in a command name")
-            elif is_declaration and assignment is not None:
+            elif is_declaration and (assignment := _ASSIGNMENT.match(source, here)) is not None:
                 self.check_no_array(assignment)
             more = self.words(Place.DECLARED if is_declaration else Place.ARGUMENT)
             if more is None:
@@ -390,6 +461,8 @@ class Parser(ConditionReader):
             words.extend(more)
         if self.peek() == "(":
             self.fail_at_parenthesis(len(words), start)
+        if (words or redirects) and any(each.items is not None for each in assignments):
+            self.fail("array assignment before a command", start)
         if not (assignments or words or redirects):
             self.fail(f"unexpected {self.peek()!r}" if self.peek() else "missing command")
         return Simple(tuple(assignments), tuple(words), tuple(redirects))
@@ -403,10 +476,38 @@ class Parser(ConditionReader):
         self.fail("unexpected '('")
 
     def assignment(self, found: re.Match[str]) -> Assignment:
-        """Read ``name=value``."""
-        self.check_no_array(found)
+        """Read ``name=value`` or ``name=(items)``."""
+        if self.source.startswith("(", found.end()):
+            return self.array(found)
+        if found.group(2) == "+=":
+            self.extends("name+=value")
         self.position = found.end()
         return Assignment(found.group(1), self.value(), "+=" if found.group(2) == "+=" else "=")
+
+    def array(self, found: re.Match[str]) -> Assignment:
+        """Read ``name=(items)``; an item that names its own place is not in the subset."""
+        start = self.position
+        self.extends("name=(…)")
+        self.position = found.end() + 1
+        items: list[Word] = []
+        while True:
+            blank = _BLANKS.match(self.source, self.position)
+            assert blank is not None
+            self.position = blank.end()
+            if self.peek() == ")":
+                self.position += 1
+                break
+            if (plain := _PLAIN_WORDS.match(self.source, self.position)) is not None:
+                items.extend([Word((Literal(text),)) for text in plain.group().split()])
+                self.position = plain.end()
+                continue
+            if self.peek() in ("[", "#"):
+                self.fail("array item with a subscript" if self.peek() == "[" else "comment among array items")
+            words = self.words(Place.ARGUMENT)
+            if words is None:
+                self.fail("array assignment", start)
+            items.extend(words)
+        return Assignment(found.group(1), Word(()), "+=" if found.group(2) == "+=" else "=", tuple(items))
 
     def check_no_array(self, found: re.Match[str]) -> None:
         """Refuse ``name=(…)``."""
@@ -415,8 +516,9 @@ class Parser(ConditionReader):
 
     def check_program(self, word: Word, at: int) -> None:
         """Refuse first words that bash would read as a pattern or as a job."""
-        if any(isinstance(part, Glob) for part in word.parts):
-            self.fail("pattern in a command name", at)
+        for part in word.parts:
+            if isinstance(part, Glob):
+                self.fail("pattern in a command name", at)
         if word.parts and isinstance(word.parts[0], Literal) and word.parts[0].text.startswith("%"):
             self.fail("job as a command name", at)
 
@@ -434,7 +536,7 @@ class Parser(ConditionReader):
 
     # ── redirects ────────────────────────────────────────────────────────────────────────────────────────
 
-    def redirect(self) -> list[Redirect] | None:  # noqa: PLR0911 - one return for each form
+    def redirect(self) -> list[Redirect] | None:  # noqa: C901, PLR0911 - one return for each form
         """Read one redirect, as the plain ones it stands for; None if none stands here."""
         self.skip_blanks()
         found = _REDIRECT.match(self.source, self.position)
@@ -451,6 +553,8 @@ class Parser(ConditionReader):
         self.skip_blanks_only()
         if operator in ("<<", "<<-"):
             return [self.here_document(operator, descriptor)]
+        if operator in ("<<<", "&>", "&>>"):
+            self.extends(f"the redirect {operator}")
         place = Place.OPERAND if operator == "<<<" else Place.TARGET
         target = self.word(place, "redirect without a target")
         if operator in ("&>", "&>>"):
@@ -463,12 +567,15 @@ class Parser(ConditionReader):
                 return [Redirect(operator, target, descriptor)]
             if operator == "<&" or descriptor is not None or text[:1] in "0123456789-":
                 self.fail("descriptor that is not a number", start)
+            self.extends("the redirect >& to a file")
             return [Redirect(">", target), _ERRORS_TO_OUTPUT]
         return [Redirect(operator, target, descriptor)]
 
     def here_document(self, operator: str, descriptor: int | None) -> Redirect:
         """Read the delimiter; the redirect is completed when the body is read."""
         start = self.position
+        if self.budget.substitutions:
+            self.budget.misread = "a here-document inside a substitution"
         raw = self.raw_word(Place.OPERAND)
         written = self.source[start : self.position]
         text = delimiter(raw, written)
@@ -512,7 +619,9 @@ class Parser(ConditionReader):
         start = self.position
         outer, self.pending = self.pending, []
         self.deeper()
+        self.budget.substitutions += 1
         body = self.body(")", _NONE, start)
+        self.budget.substitutions -= 1
         self.shallower()
         self.position += 1
         if self.pending:
@@ -525,7 +634,9 @@ class Parser(ConditionReader):
     def backquoted(self, text: str, at: int) -> Sequence:
         """Read the commands between backquotes, their backslashes already removed."""
         self.deeper()
+        self.budget.substitutions += 1
         body = Parser(text, self.budget, self.place(at)).script()
+        self.budget.substitutions -= 1
         self.shallower()
         if not body.items:
             self.fail("compound command without commands", at)
@@ -538,3 +649,8 @@ def static_text(word: Word) -> str | None:
         return ""
     part = word.parts[0]
     return part.text if len(word.parts) == 1 and isinstance(part, Literal) else None
+
+
+def _is_not_zero(text: str) -> Test:
+    """``[[ $((text)) -ne 0 ]]``."""
+    return Test(Binary("-ne", Word((Arithmetic(text, quoted=True),)), Word((Literal("0"),))))

@@ -6,20 +6,20 @@ others go into single quotes, where nothing is special, and control or format ch
 as bytes, so that the canonical text shows them and no locale changes them.
 """
 
-import re
-
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.tree import Literal
 from execkit_mcp.policy.shell.unparsed import HOSTILE_CHARACTER
 
 PLAIN_CHARACTERS = "A-Za-z0-9_./:=@%+,-"
-_PLAIN = re.compile(f"[{PLAIN_CHARACTERS}]+")
+_PLAIN = lazy_regex(f"[{PLAIN_CHARACTERS}]+")
+_IS_PLAIN = _PLAIN.fullmatch
 # Words that are plain only as a whole: the test command's brackets, the placeholder of find and xargs.
 WHOLE_WORDS = frozenset({"[", "]", "{}"})
 
 
 def is_plain(text: str) -> bool:
     """Whether the text needs no quotes wherever a part of a word may stand."""
-    return _PLAIN.fullmatch(text) is not None
+    return _IS_PLAIN(text) is not None
 
 
 def literal(text: str) -> Literal:

@@ -15,6 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from enum import Enum
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.ansi_c import ESCAPE_FAULT, decode_ansi_c
 from execkit_mcp.policy.shell.braces import Mark, Raw, RawWord, expand
 from execkit_mcp.policy.shell.lexer import METACHARACTERS, NAME, Cursor
@@ -31,6 +32,7 @@ from execkit_mcp.policy.shell.tree import (
     Tilde,
     Word,
 )
+from execkit_mcp.policy.shell.unparsed import HOSTILE_CHARACTER
 
 
 class Place(Enum):
@@ -45,29 +47,31 @@ class Place(Enum):
 
 
 MAX_EXPANDED_WORDS = 4096
+MAX_PATTERNS = 64  # each is compared with each refused path
 _MAX_BEFORE_TILDE = 1024  # each tilde looks back to the beginning of its word
 
 _EMPTY = Word(())
 _WORD_END = r"(?=[ \t\n|&;()]|[<>](?!\()|\Z)"
-_PLAIN_WORD = re.compile(f"[{PLAIN_CHARACTERS}]+{_WORD_END}")
-_SINGLE_QUOTED_WORD = re.compile(f"'([^']*)'{_WORD_END}")
-_RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`*?\[{},~+@!]+")
-_DOUBLE_QUOTED_RUN = re.compile(r'[^"\\$`]+')
-_HERE_DOCUMENT_RUN = re.compile(r"[^\\$`]+")
-_ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKQUOTED = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_PARAMETER = re.compile(rf"\$({NAME}|[0-9@*#?$!-])")
-_TILDE = re.compile(r"~([A-Za-z_][A-Za-z0-9_.-]*)?(?=[/ \t\n|&;()<>]|\Z)")
-_TILDE_IN_VALUE = re.compile(r"~([A-Za-z_][A-Za-z0-9_.-]*)?(?=[/: \t\n|&;()<>]|\Z)")
-_BEFORE_TILDE = re.compile(rf"(?:{NAME}\+?=)(?:[~{PLAIN_CHARACTERS}]*:)?")
-_BEFORE_TILDE_IN_VALUE = re.compile(rf"[~{PLAIN_CHARACTERS}]*:")
+_PLAIN_WORD = lazy_regex(f"[{PLAIN_CHARACTERS}]+{_WORD_END}")
+_QUOTES = frozenset("'\"")
+_QUOTED_WORD = lazy_regex(rf"""(?:'([^']*)'|"([^"\\$`]*)"){_WORD_END}""")
+_RUN = lazy_regex(r"[^ \t\n|&;()<>'\"\\$`*?\[{},~+@!]+")
+_DOUBLE_QUOTED_RUN = lazy_regex(r'[^"\\$`]+')
+_HERE_DOCUMENT_RUN = lazy_regex(r"[^\\$`]+")
+_ANSI_C = lazy_regex(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKQUOTED = lazy_regex(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_PARAMETER = lazy_regex(rf"\$({NAME}|[0-9@*#?$!-])")
+_TILDE = lazy_regex(r"~([A-Za-z_][A-Za-z0-9_.-]*)?(?=[/ \t\n|&;()<>]|\Z)")
+_TILDE_IN_VALUE = lazy_regex(r"~([A-Za-z_][A-Za-z0-9_.-]*)?(?=[/: \t\n|&;()<>]|\Z)")
+_BEFORE_TILDE = lazy_regex(rf"(?:{NAME}\+?=)(?:[~{PLAIN_CHARACTERS}]*:)?")
+_BEFORE_TILDE_IN_VALUE = lazy_regex(rf"[~{PLAIN_CHARACTERS}]*:")
 # Brace expansion is textual and comes first: ``$a{b,c}`` is ``$ab $ac``, ``{$a,b}c`` is ``$ac bc``.
-_NAME_BESIDE_BRACE = re.compile(rf"\$(?:{NAME})?[,}}]|\${NAME}\{{")
-_ASSIGNMENT_LIKE = re.compile(rf"{NAME}(?:\+?=|\[)")
-_DECLARES = re.compile(rf"{NAME}\+?=")
+_NAME_BESIDE_BRACE = lazy_regex(rf"\$(?:{NAME})?[,}}]|\${NAME}\{{")
+_ASSIGNMENT_LIKE = lazy_regex(rf"{NAME}(?:\+?=|\[)")
+_DECLARES = lazy_regex(rf"{NAME}\+?=")
 _BRACKET_ITEM = r"(?:\[:[a-z]+:\]|[A-Za-z0-9_.,:=@%+*?#~!^-])"
-BRACKET = re.compile(rf"\[[!^]?+(?:\]{_BRACKET_ITEM}*+|{_BRACKET_ITEM}++)\]")
-_CONTINUATION_AT_WORD_END = re.compile(r"(?:\\\n)+(?=[ \t\n|&;()]|\Z)")
+BRACKET = lazy_regex(rf"\[[!^]?+(?:\]{_BRACKET_ITEM}*+|{_BRACKET_ITEM}++)\]")
+_CONTINUATION_AT_WORD_END = lazy_regex(r"(?:\\\n)+(?=[ \t\n|&;()]|\Z)")
 
 
 class WordReader(Cursor, ABC):
@@ -94,15 +98,18 @@ class WordReader(Cursor, ABC):
     # ── whole words ──────────────────────────────────────────────────────────────────────────────────────
 
     def plain_word(self) -> Word | None:
-        """The word that stands here if nothing in it is special or it is one single-quoted string."""
-        found = _PLAIN_WORD.match(self.source, self.position)
-        if found is not None:
+        """The word that stands here if nothing in it is special, or if it is one string in quotes and no more."""
+        if self.source[self.position : self.position + 1] not in _QUOTES:
+            found = _PLAIN_WORD.match(self.source, self.position)
+            if found is None:
+                return None
             self.position = found.end()
             return Word((Literal(found.group()),))
-        found = _SINGLE_QUOTED_WORD.match(self.source, self.position)
+        found = _QUOTED_WORD.match(self.source, self.position)
         if found is not None:
             self.position = found.end()
-            return Word((literal(found.group(1)),)) if found.group(1) else _EMPTY
+            text = found.group(1) or found.group(2)
+            return Word((literal(text),)) if text else _EMPTY
         return None
 
     def words(self, place: Place) -> list[Word] | None:  # noqa: C901 - one way out a finding
@@ -123,6 +130,8 @@ class WordReader(Cursor, ABC):
             self.fail(construct, start, is_limit=is_limit)
 
         expanded = expand(raw, refuse)  # type: ignore[arg-type]  # fail() never returns
+        if expanded != [raw]:
+            self.extends("a brace expansion")
         if len(expanded) == 1:
             return [self.settle(expanded[0], place, start)]
         if place is Place.DECLARED:
@@ -170,6 +179,7 @@ class WordReader(Cursor, ABC):
             character = source[self.position]
             if character in METACHARACTERS:
                 if character in "<>" and self.peek(1) == "(":
+                    self.extends("a process substitution")
                     parts.append(self.process_substitution())
                     continue
                 if character == "(" and self.position > start:
@@ -234,6 +244,8 @@ class WordReader(Cursor, ABC):
                 parts.append(Mark.BRACKET)
                 self.position += 1
             else:
+                if found.group()[1] == "^":
+                    self.extends("[^…]")
                 parts.append(Glob(found.group()))
                 self.position = found.end()
         else:
@@ -290,7 +302,7 @@ class WordReader(Cursor, ABC):
                     self.position += 1
         return False
 
-    def tilde(self, start: int, place: Place) -> Part:  # noqa: RET503 - fail() never returns
+    def tilde(self, start: int, place: Place) -> Part:  # noqa: C901, RET503 - fail() never returns
         """Read an unquoted ``~``: a home folder where bash expands it, else the character."""
         is_behind = self.position > start
         if is_behind and self.source[self.position - 1] not in ":=":
@@ -308,6 +320,8 @@ class WordReader(Cursor, ABC):
             if place is not Place.VALUE and not _ASSIGNMENT_LIKE.match(before):
                 self.position += 1
                 return Literal("~")
+            if place is not Place.VALUE:
+                self.extends("a tilde behind =")
             expected = _BEFORE_TILDE_IN_VALUE if place is Place.VALUE else _BEFORE_TILDE
             if expected.fullmatch(before) is None:
                 self.fail("tilde inside a word")
@@ -352,6 +366,7 @@ class WordReader(Cursor, ABC):
 
     def ansi_c(self) -> Literal:
         """Read ``$'…'``."""
+        self.extends("a $' quote")
         found = _ANSI_C.match(self.source, self.position)
         if found is None:
             self.fail("unterminated $' quote")
@@ -382,11 +397,13 @@ class WordReader(Cursor, ABC):
 
     # ── settling ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def settle(self, raw: RawWord, place: Place, start: int) -> Word:  # noqa: C901 - one arm for each kind
+    def settle(self, raw: RawWord, place: Place, start: int) -> Word:  # noqa: C901, PLR0912 - one arm for each kind
         """The canonical Word of raw parts for the place where they stand."""
         if Mark.BRACKET in raw:
             self.check_open_bracket(raw, start)
         is_literal_place = place in (Place.VALUE, Place.OPERAND, Place.DECLARED)
+        if place is Place.DECLARED and any(not isinstance(part, Mark) and could_vanish(part) for part in raw):
+            self.extends("a value that is not quoted")
         parts: list[Part] = []
         text: list[str] = []
         has_empty_quotes = False
@@ -405,9 +422,12 @@ class WordReader(Cursor, ABC):
                 parts.append(self.as_quoted(part, start) if is_literal_place else part)
         if text and (joined := "".join(text)):
             parts.append(literal(joined))
+        if len(parts) > MAX_PATTERNS and sum(isinstance(part, Glob) for part in parts) > MAX_PATTERNS:
+            self.fail(f"more than {MAX_PATTERNS} wildcards in a word", start, is_limit=True)
         if place in (Place.ARGUMENT, Place.TARGET):
             if parts and isinstance(parts[0], Glob):
                 parts.insert(0, Literal("./"))
+                self.budget.misread = "a pattern with nothing before it (write ./*)"
             if has_empty_quotes and parts and all(could_vanish(part) for part in parts):
                 self.fail("empty quotes beside an unquoted expansion", start)
             if _LONE_DOLLAR in raw and any(could_vanish(part) for part in parts):
@@ -465,12 +485,12 @@ class WordReader(Cursor, ABC):
 
 _LONE_DOLLAR = Literal("$")
 WORD_OPERATORS = frozenset({":-", "-", ":+", "+", ":?", "?"})
-ARGUMENT_TEXT = re.compile(r"[^\"'\\$`{}~\x00-\x08\x0b-\x1f\x7f]+")
+ARGUMENT_TEXT = lazy_regex(r"[^\"'\\$`{}~]+")
 
 
 def is_argument_text(text: str) -> bool:
     """Whether literal text can stand behind ``:-`` inside double quotes as it is."""
-    return ARGUMENT_TEXT.fullmatch(text) is not None and (text.isascii() or literal(text).quoted)
+    return ARGUMENT_TEXT.fullmatch(text) is not None and HOSTILE_CHARACTER.search(text) is None
 
 
 def leading_text(raw: RawWord) -> str:

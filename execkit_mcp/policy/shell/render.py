@@ -5,18 +5,21 @@ Invariants:
     * The text has no here-document, no comment, no line continuation, no brace expansion, no backquote.
     * Every character outside quotes is either plain (``quoting``) or syntax that this module wrote.
     * A reserved word or an assignment is only ever written where the tree has one.
+
+Longer than most, because it has one way to write for each kind of node.
 """
 
-import re
 from collections.abc import Callable, Iterable
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.builtins import BUILTINS, KEYWORDS
 from execkit_mcp.policy.shell.lexer import NAME
-from execkit_mcp.policy.shell.quoting import WHOLE_WORDS, is_plain, quote
+from execkit_mcp.policy.shell.quoting import PLAIN_CHARACTERS, WHOLE_WORDS, is_plain, quote
 from execkit_mcp.policy.shell.reader import WORD_OPERATORS
 from execkit_mcp.policy.shell.tree import (
     AndOr,
     Arithmetic,
+    Assignment,
     Binary,
     Both,
     Case,
@@ -32,6 +35,7 @@ from execkit_mcp.policy.shell.tree import (
     Parameter,
     Part,
     Pipeline,
+    Plain,
     ProcessSubstitution,
     Redirect,
     Script,
@@ -47,13 +51,16 @@ from execkit_mcp.policy.shell.unparsed import HOSTILE_CHARACTER
 
 Locate = Callable[[str], str | None]
 
-_ASSIGNMENT_LIKE = re.compile(rf"{NAME}\+?=")
-_SIMPLE_NAME = re.compile(NAME)
+_ASSIGNMENT_LIKE = lazy_regex(rf"{NAME}\+?=")
+# A program's name that can be nothing else: neither an assignment nor an option.
+_IS_PROGRAM = lazy_regex(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*").fullmatch
+_IS_PLAIN_LINE = lazy_regex(f"[{PLAIN_CHARACTERS}]+(?: [{PLAIN_CHARACTERS}]+)*+").fullmatch
+_SIMPLE_NAME = lazy_regex(NAME)
 # What may follow ``$name``; else it is ``${name}`` (bash's lexer takes the end of ``$$`` and a ``{``
 # for the beginning of ``${``).
-_ENDS_NAME = re.compile(r"[ ./:=@%+,-]")
-_PATTERN_PLAIN = re.compile(r"[A-Za-z0-9_.]+")
-_FOR_DOUBLE_QUOTES = re.compile(r'[$`"\\]')
+_ENDS_NAME = lazy_regex(r"[ ./:=@%+,-]")
+_PATTERN_PLAIN = lazy_regex(r"[A-Za-z0-9_.]+")
+_FOR_DOUBLE_QUOTES = lazy_regex(r'[$`"\\]')
 
 
 def render(script: Script, *, locate: Locate | None = None) -> str:
@@ -67,9 +74,25 @@ def render(script: Script, *, locate: Locate | None = None) -> str:
     return Renderer(locate).sequence(script.body)
 
 
+def render_plain(words: tuple[str, ...], *, locate: Locate | None = None) -> str:
+    """The canonical text of one command of words that need no quotes (``plain_words``), as ``render`` writes it."""
+    name = words[0]
+    place = None if locate is None or "/" in name or name in BUILTINS else locate(name)
+    return " ".join((_program(place or name), *words[1:]))
+
+
 def render_word(word: Word) -> str:
     """The canonical text of one word."""
     return Renderer(None).word(word)
+
+
+def _program(name: str) -> str:
+    """A name in command position: never to be read as a reserved word, an assignment or an option."""
+    if _IS_PROGRAM(name) is not None and name not in KEYWORDS:
+        return name
+    if name in KEYWORDS or _ASSIGNMENT_LIKE.match(name) or name.startswith("-"):
+        return quote(name)
+    return name if is_plain(name) or name in WHOLE_WORDS else quote(name)
 
 
 class Renderer:
@@ -89,10 +112,9 @@ class Renderer:
             return "''"
         if len(parts) == 1:
             part = parts[0]
-            if isinstance(part, Literal):
-                if is_plain(part.text) or part.text in WHOLE_WORDS:
-                    return part.text
-                return quote(part.text)
+            if type(part) is Literal:
+                text = part.text
+                return text if is_plain(text) or text in WHOLE_WORDS else quote(text)
         return self.parts(parts)
 
     def parts(self, parts: tuple[Part, ...]) -> str:  # noqa: C901 - one arm for each kind
@@ -142,6 +164,8 @@ class Renderer:
                 return part.text
             case Tilde():
                 return "~" + part.user
+            case Plain():
+                return self.parameter(Parameter(part.name), following)
             case Parameter():
                 return self.parameter(part, following)
             case Substitution():
@@ -163,7 +187,7 @@ class Renderer:
         name = part.name
         operator = part.operator
         if not operator:
-            is_short = len(name) == 1 or _SIMPLE_NAME.match(name) is not None
+            is_short = len(name) == 1 or _SIMPLE_NAME.fullmatch(name) is not None
             if is_short and following is not None:
                 is_short = isinstance(following, Literal) and _ENDS_NAME.match(following.text) is not None
             return "$" + name if is_short else f"${{{name}}}"
@@ -201,8 +225,8 @@ class Renderer:
 
     def sequence(self, sequence: Sequence) -> str:
         """Commands, ``;`` or ``&`` between them; no ``;`` at the end."""
-        if len(sequence.items) == 1 and not sequence.items[0].is_background:
-            return self.and_or(sequence.items[0].command)
+        if len(sequence.items) == 1 and not (item := sequence.items[0]).is_background:
+            return self.pipeline(item.command.first) if not item.command.rest else self.and_or(item.command)
         pieces: list[str] = []
         for item in sequence.items:
             pieces.append(self.and_or(item.command))
@@ -226,7 +250,11 @@ class Renderer:
     def pipeline(self, pipeline: Pipeline) -> str:
         """Commands joined by ``|``."""
         commands = pipeline.commands
-        text = self.command(commands[0]) if len(commands) == 1 else " | ".join(map(self.command, commands))
+        if len(commands) == 1:
+            only = commands[0]
+            text = self.simple(only) if type(only) is Simple else self.command(only)
+        else:
+            text = " | ".join(map(self.command, commands))
         if pipeline.negated:
             text = "! " + text
         return "time " + text if pipeline.timed else text
@@ -240,12 +268,29 @@ class Renderer:
 
     def simple(self, command: Simple) -> str:
         """Assignments, words, redirects, in this order."""
-        pieces = [f"{each.name}{each.operator}{self.value(each.value)}" for each in command.assignments]
+        pieces: list[str] = []
+        if command.assignments:
+            pieces += map(self.assignment, command.assignments)
         if command.words:
             pieces.append(self.program(command.words[0]))
-            pieces += [self.word(word) for word in command.words[1:]]
-        pieces += [self.redirect(redirect) for redirect in command.redirects]
+            rest = command.words[1:]
+            texts = [p[0].text for word in rest if len(p := word.parts) == 1 and type(p[0]) is Literal]
+            line = " ".join(texts)
+            if len(texts) != len(rest):
+                pieces += map(self.word, rest)
+            elif _IS_PLAIN_LINE(line) is not None and len(texts) == line.count(" ") + 1:
+                pieces.append(line)
+            else:
+                pieces += [text if is_plain(text) or text in WHOLE_WORDS else quote(text) for text in texts]
+        if command.redirects:
+            pieces += [self.redirect(redirect) for redirect in command.redirects]
         return " ".join(pieces)
+
+    def assignment(self, node: Assignment) -> str:
+        """``name=value`` or ``name=(items)``."""
+        if node.items is None:
+            return f"{node.name}{node.operator}{self.value(node.value)}"
+        return f"{node.name}{node.operator}({' '.join(map(self.word, node.items))})"
 
     def program(self, word: Word) -> str:
         """The word in command position: never to be read as a reserved word or an assignment."""
@@ -256,9 +301,7 @@ class Renderer:
             name = first.text
             if self.locate is not None and "/" not in name and name not in BUILTINS:
                 name = self.locate(name) or name
-            if name in KEYWORDS or _ASSIGNMENT_LIKE.match(name) or name.startswith("-"):
-                return quote(name)
-            return name if is_plain(name) or name in WHOLE_WORDS else quote(name)
+            return _program(name)
         if _ASSIGNMENT_LIKE.match(first.text) or first.text.startswith("-"):
             return quote(first.text) + self.parts(word.parts[1:])
         return self.parts(word.parts)

@@ -4,7 +4,7 @@ Characters that a person cannot see, or that a terminal acts on, are refused whe
 included: what the human approves must be what he sees (POLICY.md, "Text").
 """
 
-import re
+from execkit_mcp.model.regex import lazy_regex
 
 MAX_TEXT_BYTES = 64 * 1024
 
@@ -15,8 +15,8 @@ _FORMAT_CHARACTERS = (
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-HOSTILE_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _FORMAT_CHARACTERS + "]")
-_HOSTILE_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+HOSTILE_CHARACTER = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _FORMAT_CHARACTERS + "]")
+_HOSTILE_ASCII = lazy_regex("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class Unparsed(Exception):

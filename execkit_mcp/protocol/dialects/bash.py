@@ -9,8 +9,11 @@ commands starts with a word that is quoted in part, groups are ``eval``. The one
 where only braces hide the assignment from ``set -x``: without codes in its record, ``unhide`` follows.
 ``\builtin`` defeats aliases; a function named ``builtin`` is met with ``repair`` (POSIX mode finds special
 builtins before functions). ``"${a[@]}"`` in an assignment joins with blanks, whatever IFS is. ``250>&-``
-comes first, so the copy that bash keeps for itself is its first free descriptor from 10 on: there the EXIT
+comes early, so the copy that bash keeps for itself is its first free descriptor from 10 on: there the EXIT
 trap finds a way out even from inside the ``eval``.
+
+The text comes behind a command of ours and is thus part of a list: a shell that is in none answers the death of
+its child by SIGINT with a newline on the command's output, and goes on with the next line of the text.
 
 Line one is never a single line of text: before it reads the second, bash reports the jobs that have ended
 meanwhile, to its own standard error. What it says of a job while a command is on (``[1] 4711``,
@@ -20,7 +23,9 @@ meanwhile, to its own standard error. What it says of a job while a command is o
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.protocol.framing import Record
 
 __all__ = [
@@ -35,19 +40,23 @@ __all__ = [
     "rewrap",
     "take_snapshot",
     "unhide",
+    "without_terminal",
 ]
 
 _B = "\\builtin "
 _RS, _GS = r"\036", r"\035"
 _STATUS_FD = 250
 _SAVED_FD = 10
-_SKIPPED_VARIABLES = re.compile(
+_SKIPPED_VARIABLES = lazy_regex(
     r"^declare -\S+ (?:PROMPT_COMMAND|TMOUT|PS[0124]|__ek_\w+|BASH_ARGV0|BASH_ALIASES)(?:=.*)?\n", re.MULTILINE
 )
-_VARIABLE = re.compile(r"^declare -\S+ ([A-Za-z_]\w*)", re.MULTILINE)
+_VARIABLE = lazy_regex(r"^declare -\S+ ([A-Za-z_]\w*)", re.MULTILINE)
 _SKIPPED_OPTIONS = frozenset(["emacs", "vi", "history", "monitor", "onecmd", "noexec"])
 _SKIPPED_SHOPTS = frozenset(["login_shell", "restricted_shell", "checkjobs"])
-_TRAP = re.compile(r"^trap -- '([^']*(?:'\\''[^']*)*)' (\S+)$", re.MULTILINE)
+_TERM = lazy_regex(
+    r"""^(?P<words>export |(?:declare|typeset) -x )TERM=(?P<quote>["']?)(?P<value>[\w.+-]*)(?P=quote)$""", re.MULTILINE
+)
+_TRAP = lazy_regex(r"^trap -- '([^']*(?:'\\''[^']*)*)' (\S+)$", re.MULTILINE)
 _OWN_TRAP = f"{_B}: __ek_exit;"
 _USER_TRAP = f"{_B}: __ek_user;"
 
@@ -81,20 +90,20 @@ def _dump(nonce: str, kind: str) -> str:
     return f"""{_B}eval '{begin};{body};{_B}printf "{_end(nonce)}"'"""
 
 
-def _exit_trap(nonce: str) -> str:
+def _exit_trap(nonce: str, kind: str) -> str:
     return (
-        f'{_OWN_TRAP} __ek_f="{_STATUS_FD}"; {_B}[ -S /dev/fd/{_STATUS_FD} ] || __ek_f="{_SAVED_FD}"; '
-        f'{_B}[ -S "/dev/fd/$__ek_f" ] && {_dump(nonce, "D")} 2>/dev/null >&"$__ek_f";'
+        f'{_OWN_TRAP} __ek_f="{_STATUS_FD}"; {_B}[ -{kind} /dev/fd/{_STATUS_FD} ] || __ek_f="{_SAVED_FD}"; '
+        f'{_B}[ -{kind} "/dev/fd/$__ek_f" ] && {_dump(nonce, "D")} 2>/dev/null >&"$__ek_f";'
     )
 
 
-def init(shell_nonce: str, nonce: str) -> bytes:
-    """The first lines of a shell, up to its first status record."""
+def init(shell_nonce: str, nonce: str, *, status_kind: str = "S") -> bytes:
+    """The first lines of a shell, up to its first status record; its status descriptor is a socket or a pipe (p)."""
     return (
         "PS1= PS2= PS4='+ ' PROMPT_COMMAND=\n"
         f"{_B}unset HISTFILE MAILCHECK TMOUT PROMPT_COMMAND\n"
         f"{_B}set +o history +H; {_B}shopt -u checkjobs huponexit; {_B}shopt -s checkwinsize\n"
-        f"{_B}trap -- {quote(_exit_trap(shell_nonce))} EXIT\n" + line_two(nonce)
+        f"{_B}trap -- {quote(_exit_trap(shell_nonce, status_kind))} EXIT\n" + line_two(nonce)
     ).encode()
 
 
@@ -103,20 +112,26 @@ def line_one(
     *,
     stdin_path: str | None = None,
     is_tty: bool = False,
+    terminal: str | None = None,
     outputs: tuple[str, str] | None = None,
     last_code: int = 0,
 ) -> bytes:
-    """Deliver ``command``; ``last_code`` is what it will see in ``$?``."""
+    """Deliver ``command``; ``last_code`` is what it will see in ``$?``, ``terminal`` in ``$TERM``."""
     renew = ""
     if outputs is not None:
         # without \\builtin: below it, exec undoes its redirections like any other command
         renew = f"\\exec 251>{quote(outputs[0])} 252>{quote(outputs[1])}\n"
-    status = ""
+    status = f"{_B}:;"
     if last_code:
-        status = f"{_B}[ -o errexit ]||{_B}. /dev/fd/0 <<<'\\builtin return {last_code}';"
-    streams = "<&248 >&248 2>&248" if is_tty else f"<{stdin_path or '/dev/null'} >&251 2>&252"
+        # not the last of its list: neither errexit nor a trap on ERR takes notice
+        status = f"{_B}. /dev/fd/0 <<<'\\builtin return {last_code}'&&{_B}:;"
+    streams = f"250>&- <{stdin_path or '/dev/null'} >&251 2>&252"
+    if is_tty:  # what ``<&248`` replaces is kept at the first free descriptor above: 250 would pass for the status
+        streams = "<&248 250>&- >&248 2>&248"
     text = quote(command + '\n\n{ __ek_p="$? ${PIPESTATUS[@]}"; } 2>&-')
-    return (f"{renew}{status}{_B}eval {text} 250>&- {streams} 248>&- 249<&- 251>&- 252>&-\n").encode(
+    # quoted, so that no alias can be named like it; without ``command`` it holds for the first command of a list only
+    evaluate = f"{_B}eval" if terminal is None else f"TERM={quote(terminal)} {_B}command eval"
+    return (f"{renew}{status}{evaluate} {text} {streams} 248>&- 249<&- 251>&- 252>&-\n").encode(
         "utf-8", "surrogateescape"
     )
 
@@ -144,7 +159,7 @@ def take_snapshot(shell_nonce: str) -> bytes:
 
 def unhide() -> bytes:
     """Remove the aliases that break the end of line one."""
-    return f"{_B}unalias {{ }} 2>/dev/null\n".encode()
+    return f"{_B}unalias {{ }} 2>/dev/null||{_B}:\n".encode()
 
 
 def repair(nonce: str) -> bytes:
@@ -194,14 +209,26 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         return any(name == "EXIT" and text.startswith(_OWN_TRAP) for text, name in _TRAP.findall(self.traps))
 
 
-def rewrap(shell_nonce: str, user_exit_trap: str | None) -> bytes:
+def without_terminal(snapshot: Snapshot, terminal: str, before: Snapshot | None) -> Snapshot:
+    """A state that was told while ``TERM`` stood at ``terminal`` for one command: with what it was before."""
+    now = _TERM.search(snapshot.variables)
+    if now is None or now["value"] != terminal:
+        return snapshot
+    was = None if before is None else _TERM.search(before.variables)
+    text = f"{now['words']}TERM={quote('dumb' if was is None else was['value'])}"
+    return replace(snapshot, variables=snapshot.variables[: now.start()] + text + snapshot.variables[now.end() :])
+
+
+def rewrap(shell_nonce: str, user_exit_trap: str | None, *, status_kind: str = "S") -> bytes:
     """Put our EXIT trap before that of the user."""
     user = "" if user_exit_trap is None else f" {_USER_TRAP}{user_exit_trap}"
-    own = quote(_exit_trap(shell_nonce))
+    own = quote(_exit_trap(shell_nonce, status_kind))
     return f"{_B}trap -- {own[:-1]}{user}' EXIT\n".encode("utf-8", "surrogateescape")
 
 
-def restore(snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: frozenset[str]) -> bytes:
+def restore(
+    snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: frozenset[str], status_kind: str = "S"
+) -> bytes:
     """Make a fresh shell that was started with ``env_names`` what the old one was.
 
     Assigning a read-only variable of bash's own fails and harms nothing; options come last, so that none of
@@ -231,6 +258,6 @@ def restore(snapshot: Snapshot, shell_nonce: str, nonce: str, *, env_names: froz
     text = quote("\n".join(lines) + "\n")
     return (
         f"{_B}eval {text} >/dev/null 2>&1 </dev/null\n".encode("utf-8", "surrogateescape")
-        + rewrap(shell_nonce, snapshot.user_exit_trap)
+        + rewrap(shell_nonce, snapshot.user_exit_trap, status_kind=status_kind)
         + line_two(nonce).encode()
     )

@@ -109,7 +109,7 @@ AI: tuple[TokenShape, ...] = (
     TokenShape(
         kind="langsmith_key",
         keywords=("lsv2_",),
-        pattern=r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}",
+        pattern=r"lsv2_(?:pt|sk)_[a-fA-F0-9]{32}_[a-fA-F0-9]{10}",
         source="https://docs.smith.langchain.com/",
         example=(
             "lsv2_pt_",

@@ -176,4 +176,12 @@ HASHES: tuple[TokenShape, ...] = (
         ),
         counter_example=("default_authentication_plugin=mysql_native_password",),
     ),
+    TokenShape(
+        kind="password_hash",
+        keywords=tuple(f"*{digit}" for digit in HEX),
+        pattern=r"\*(?P<secret>[0-9A-F]{40})(?![A-Za-z0-9])",
+        source="https://dev.mysql.com/doc/refman/5.7/en/password-hashing.html",
+        example=("| root | *", fill("0123456789ABCDEF", 40), " |"),
+        counter_example=("2*3 + *p",),
+    ),
 )

@@ -112,7 +112,7 @@ MESSAGING: tuple[TokenShape, ...] = (
             "ske",
             "skf",
         ),
-        pattern=r"SK[0-9a-f]{32}(?![A-Za-z0-9])",
+        pattern=r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])",
         source="https://www.twilio.com/docs/iam/api-keys",
         example=(
             "SK",
@@ -204,7 +204,7 @@ MESSAGING: tuple[TokenShape, ...] = (
             "xkeysib-",
             "xsmtpsib-",
         ),
-        pattern=r"x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}",
+        pattern=r"x(?:key|smtp)sib-[a-fA-F0-9]{64}-[A-Za-z0-9]{16}",
         source="https://developers.brevo.com/docs/getting-started",
         example=(
             "xkeysib-",

@@ -170,7 +170,7 @@ OPERATIONS: tuple[TokenShape, ...] = (
             "dt0s02.",
             "dt0s16.",
         ),
-        pattern=r"dt0[a-z]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}",
+        pattern=r"dt0[a-z]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{64}",
         source="https://docs.dynatrace.com/docs/manage/identity-access-management/access-tokens-and-oauth-clients/access-tokens",
         example=(
             "dt0c01.",
@@ -215,7 +215,7 @@ OPERATIONS: tuple[TokenShape, ...] = (
     TokenShape(
         kind="tailscale_key",
         keywords=("tskey-",),
-        pattern=r"tskey-(?:auth|api|client|scim|webhook)-[A-Za-z0-9]{8,24}-[A-Za-z0-9]{20,50}",
+        pattern=r"tskey-(?:auth|api|client|scim|webhook)-[A-Za-z0-9]{8,64}(?:-[A-Za-z0-9]{10,64})?",
         source="https://tailscale.com/kb/1085/auth-keys",
         example=(
             "tskey-auth-",
@@ -278,7 +278,7 @@ OPERATIONS: tuple[TokenShape, ...] = (
     TokenShape(
         kind="docker_swarm_token",
         keywords=("swmtkn-1-",),
-        pattern=r"SWMTKN-1-[a-z0-9]{50}-[a-z0-9]{25}",
+        pattern=r"SWMTKN-1-[a-z0-9]{45,55}-[a-z0-9]{22,28}",
         source="https://docs.docker.com/engine/swarm/join-nodes/",
         example=(
             "SWMTKN-1-",

@@ -12,7 +12,7 @@ PAYMENT: tuple[TokenShape, ...] = (
             "rk_test_",
             "sk_org_",
         ),
-        pattern=r"[rs]k_(?:live|test|org_live|org_test)_[A-Za-z0-9]{16,250}",
+        pattern=r"[rs]k_(?:live|test|prod|org_live|org_test)_[A-Za-z0-9]{16,250}",
         source="https://docs.stripe.com/keys",
         example=(
             "sk_live_",

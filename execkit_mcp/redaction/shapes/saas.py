@@ -85,11 +85,8 @@ SAAS: tuple[TokenShape, ...] = (
     ),
     TokenShape(
         kind="asana_token",
-        keywords=(
-            "1/",
-            "2/",
-        ),
-        pattern=r"[12]/\d{12,18}(?:/\d{12,18})?:[a-f0-9]{32}(?![A-Za-z0-9])",
+        keywords=tuple(f"{version}/{digit}" for version in "12" for digit in "123456789"),
+        pattern=r"[12]/[1-9]\d{11,17}(?:/\d{12,18})?:[a-f0-9]{32}(?![A-Za-z0-9])",
         source="https://developers.asana.com/docs/personal-access-token",
         example=(
             "1/",
@@ -152,7 +149,7 @@ SAAS: tuple[TokenShape, ...] = (
             "sb_secret_",
             "sbp_",
         ),
-        pattern=r"sb_secret_[A-Za-z0-9_-]{22,60}|sbp_(?:v0_)?[a-f0-9]{40}",
+        pattern=r"sb_secret_[A-Za-z0-9_-]{22,60}|sbp_(?:v0_)?[a-z0-9]{40}",
         source="https://supabase.com/docs/guides/api/api-keys",
         example=(
             "sbp_",
@@ -180,13 +177,8 @@ SAAS: tuple[TokenShape, ...] = (
     ),
     TokenShape(
         kind="facebook_token",
-        keywords=(
-            "eaac",
-            "eaab",
-            "eaag",
-            "eaal",
-        ),
-        pattern=r"EAA[A-Z][A-Za-z0-9]{80,400}",
+        keywords=tuple(f"eaa{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"),
+        pattern=r"EAA[A-Z](?!(?:[A-Za-z0-9]{0,20}?AA){3})[A-Za-z0-9]{80,400}",
         source="https://developers.facebook.com/docs/facebook-login/guides/access-tokens",
         example=(
             "EAAC",

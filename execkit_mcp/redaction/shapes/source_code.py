@@ -177,7 +177,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
             "akcp",
             "cmvmdgtu",
         ),
-        pattern=r"AKCp[0-9][A-Za-z0-9]{68}|cmVmdGtu[A-Za-z0-9]{56}",
+        pattern=r"AKCp[A-Za-z0-9]{68,70}|cmVmdGtu[A-Za-z0-9]{56}",
         source="https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens",
         example=(
             "AKCp8",
@@ -191,7 +191,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
             "ccipat_",
             "cciprj_",
         ),
-        pattern=r"CCI(?:PAT|PRJ)_[A-Za-z0-9]{16,30}_[a-f0-9]{40}",
+        pattern=r"CCI(?:PAT|PRJ)_[A-Za-z0-9]{16,30}_[A-Za-z0-9]{40}",
         source="https://circleci.com/docs/managing-api-tokens/",
         example=(
             "CCIPAT_",
@@ -207,8 +207,9 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
             "bkua_",
             "bkat_",
             "bkct_",
+            "bkaj_",
         ),
-        pattern=r"bk(?:ua|at|ct)_[A-Za-z0-9]{40,64}",
+        pattern=r"bk(?:ua|at|ct|aj)_[A-Za-z0-9]{38,80}",
         source="https://buildkite.com/docs/apis/managing-api-tokens",
         example=(
             "bkua_",

@@ -1,6 +1,8 @@
-"""The seven tools: one module each, one table."""
+"""The seven tools, and those that an operator may add: one module each, one table."""
 
-from execkit_mcp.server.tools import close, explain, info, open_, read, run, send
+from collections.abc import Mapping
+
+from execkit_mcp.server.tools import close, explain, info, open_, read, run, sandbox, send
 from execkit_mcp.server.tools.base import Caller, Reply, ToolSpec
 
 TOOLS: tuple[ToolSpec, ...] = (
@@ -13,4 +15,6 @@ TOOLS: tuple[ToolSpec, ...] = (
     explain.TOOL,
 )
 
-__all__ = ["TOOLS", "Caller", "Reply", "ToolSpec"]
+TOOLSETS: Mapping[str, tuple[ToolSpec, ...]] = {"checkpoints": (sandbox.TOOL,)}
+
+__all__ = ["TOOLS", "TOOLSETS", "Caller", "Reply", "ToolSpec"]

@@ -55,20 +55,22 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     open_world: bool = False
     meta: Mapping[str, object] = field(default_factory=dict)
 
+    def annotations(self) -> types.ToolAnnotations:
+        """The hints that say something: what is left out has the protocol's own default or follows from the others."""
+        return types.ToolAnnotations(
+            read_only_hint=self.read_only or None,
+            destructive_hint=None if self.read_only else self.destructive,
+            idempotent_hint=(self.idempotent and not self.read_only) or None,
+            open_world_hint=self.open_world or None,
+        )
+
     def to_mcp(self) -> types.Tool:
         """This tool as the SDK lists it."""
         return types.Tool(
             name=self.name,
-            title=self.title,
             description=self.description,
             input_schema=input_schema(self.arguments),
             output_schema=output_schema(self.result),
-            annotations=types.ToolAnnotations(
-                title=self.title,
-                read_only_hint=self.read_only,
-                destructive_hint=self.destructive,
-                idempotent_hint=self.idempotent,
-                open_world_hint=self.open_world,
-            ),
+            annotations=self.annotations(),
             _meta=dict(self.meta) or None,
         )

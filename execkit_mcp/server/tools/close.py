@@ -9,13 +9,16 @@ async def call(kit: ExecKit, caller: Caller, arguments: CloseArguments) -> Reply
     """Close it, if it is open."""
     closed = await kit.close_session(arguments.session, requester=caller.requester)
     how = "closed" if closed else "was not open"
-    return Reply(body={"session": arguments.session, "closed": closed}, text=f"session {arguments.session} {how}")
+    name = (
+        arguments.session if closed else kit.redact(arguments.session, requester=caller.requester)
+    )  # a name that is none may hold anything
+    return Reply(body={"session": name, "closed": closed}, text=f"session {name} {how}")
 
 
 TOOL = ToolSpec(
     name="shell_close",
     title="Close a session",
-    description="End a session, its jobs included.",
+    description="End a session and its jobs.",
     arguments=CloseArguments,
     result=CloseResult,
     call=call,

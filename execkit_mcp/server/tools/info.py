@@ -15,7 +15,7 @@ async def call(kit: ExecKit, caller: Caller, _arguments: InfoArguments) -> Reply
 TOOL = ToolSpec(
     name="shell_info",
     title="Targets, sessions, policy",
-    description="Targets, open sessions, running commands, what the policy allows, the fence, limits.",
+    description="Targets, sessions, running commands, policy, fence, limits.",
     arguments=InfoArguments,
     result=InfoResult,
     call=call,

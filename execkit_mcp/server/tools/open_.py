@@ -22,7 +22,7 @@ async def call(kit: ExecKit, caller: Caller, arguments: OpenArguments) -> Reply:
 TOOL = ToolSpec(
     name="shell_open",
     title="Open a session",
-    description="Open another session, e.g. to work beside a long command. shell_run opens its default session itself.",
+    description="Open another session, to work beside a long command or on another target.",
     arguments=OpenArguments,
     result=OpenResult,
     call=call,

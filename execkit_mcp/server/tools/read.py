@@ -18,6 +18,7 @@ async def call(kit: ExecKit, caller: Caller, arguments: ReadArguments) -> Reply:
             grep=arguments.grep,
             wait_s=arguments.wait_s,
             wait_for=arguments.wait_for,
+            settle_ms=arguments.settle_ms,
             max_output=arguments.max_output,
         ),
         requester=caller.requester,
@@ -29,10 +30,7 @@ async def call(kit: ExecKit, caller: Caller, arguments: ReadArguments) -> Reply:
 TOOL = ToolSpec(
     name="shell_read",
     title="Read command output",
-    description=(
-        "Poll a running command or page through output that a result left out: by offset, tail or grep. All of the"
-        " output, secrets redacted, stays readable by exec_id."
-    ),
+    description=("Poll a running command, or read output that a result left out: by offset, tail or grep."),
     arguments=ReadArguments,
     result=ReadResult,
     call=call,

@@ -21,6 +21,8 @@ async def call(kit: ExecKit, caller: Caller, arguments: RunArguments) -> Reply:
         max_output=arguments.max_output,
         reason=arguments.reason or "",
         approval_id=arguments.approval_id,
+        durable=arguments.durable,
+        env_delta=arguments.env_delta,
         idempotency_key=arguments.idempotency_key,
     )
     try:
@@ -43,10 +45,9 @@ TOOL = ToolSpec(
     name="shell_run",
     title="Run a shell command",
     description=(
-        "Run a command in a persistent shell session: cd, variables and jobs stay between calls. A policy judges every"
-        " command first; a refusal says which rule and what would be allowed, so change the command instead of"
-        " repeating it. status approval_pending: a person must approve; then call again with approval_id. status"
-        " running: poll with shell_read. A non-zero exit_code is a result, not an error."
+        "Run a command in a persistent shell: cd, variables and jobs stay. A policy judges it first; when denied,"
+        " change it as the hint says, do not repeat it. approval_pending: once a person has approved, call again with"
+        " approval_id. running: poll with shell_read."
     ),
     arguments=RunArguments,
     result=RunResult,

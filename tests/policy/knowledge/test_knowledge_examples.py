@@ -1,12 +1,13 @@
 """Every program with a table has an example with its effects; examples.txt holds them, one a line."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from execkit_mcp.policy.knowledge import Arg, ArgKind, interpret, program_names, static
-from execkit_mcp.policy.knowledge.catalogue import PROGRAMS
+from execkit_mcp.policy.knowledge.catalogue import _FAMILIES, PROGRAMS
 from execkit_mcp.policy.knowledge.opaque import read_unknown_inner
 
 EXAMPLES = [
@@ -77,5 +78,7 @@ def test_there_are_at_least_sixty_programs():
 
 
 def test_no_name_stands_in_two_tables():
-    assert len(program_names()) == len(set(program_names()))
+    rows = {id(program): program for family in _FAMILIES for program in family.PROGRAMS}
+    seen = Counter(name for program in rows.values() for name in program.names.split())
+    assert [name for name, count in seen.items() if count > 1] == []
     assert all(re.fullmatch(r"[\w.+:\[-]+", name) for name in program_names())

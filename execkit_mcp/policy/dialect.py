@@ -1,0 +1,34 @@
+"""What a decision becomes where another shell than bash runs the text; this module is that last word.
+
+The text was judged as bash's. What such a shell would read otherwise is refused by its name, whatever a rule says: else
+another argv would run than the one that was judged.
+"""
+
+from msgspec.structs import replace
+
+from execkit_mcp.model import Decision, ReasonCode, Verdict
+from execkit_mcp.policy.shell.parser import parse
+from execkit_mcp.policy.shell.portable import refusal
+from execkit_mcp.policy.shell.unparsed import Unparsed
+
+__all__ = ["for_shell"]
+
+
+def for_shell(decision: Decision, shell: str) -> Decision:
+    """``decision`` where ``shell`` (``bash``, ``dash``, ``ash``, ``zsh``) runs its canonical text."""
+    if shell == "bash" or decision.canonical is None or decision.verdict is Verdict.DENY:
+        return decision
+    try:
+        foreign = refusal(parse(decision.canonical))
+    except Unparsed as error:
+        foreign = str(error)
+    if foreign is None:
+        return decision
+    return replace(
+        decision,
+        verdict=Verdict.DENY,
+        rule=None,
+        reason_code=ReasonCode.UNPARSED,
+        message=f"This session's shell is {shell}, which does not read this as bash does: {foreign}.",
+        hint="Write it without that, in several calls if need be, or have bash installed on the host.",
+    )

@@ -1,0 +1,130 @@
+"""Safety flags that the canonical text gets: this module adds them to the tree, before it is judged.
+
+What is judged is what runs, so a flag is added to the tree and not to the text. A command is found through wrappers
+(``timeout 5 git diff``) by the knowledge that the judgement uses; one that is not found here (the text of ``sh -c``,
+a program named by a variable) keeps its effect: a diff without the flags runs something unknown.
+"""
+
+from typing import TypeVar, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge import Arg, Invocation, interpret
+from execkit_mcp.policy.knowledge.git_shows import DIFFS, LOGS, NOWHERE, QUIETING
+from execkit_mcp.policy.shell.tree import Glob, Literal, Script, Simple, Tilde, Word, sequence_of
+from execkit_mcp.policy.shell.words import to_arg
+
+_PROGRAM = "git"
+_MAX_DEPTH = 8
+_ADDED = tuple(Word((Literal(flag),)) for flag in QUIETING)
+_AWAY = (Word((Literal(NOWHERE),)),)
+_NAMED = lazy_regex(rf"\b{_PROGRAM}\b")
+_CONCERNED = lazy_regex(rf"\b(?:{'|'.join(sorted({each.partition('/')[0] for each in DIFFS | LOGS}))}|help)\b")
+_FLAT = (Literal, Glob, Tilde)
+_Node = TypeVar("_Node")
+
+
+def is_concerned(text: str) -> bool:
+    """Whether the text may name a command that gets flags; quick, and wrong on the safe side only."""
+    return _PROGRAM in text
+
+
+def harden(script: Script, text: str) -> Script:
+    """The script with the flags that keep git from running what a repository configures.
+
+    Args:
+        script: as parsed.
+        text: what it was parsed from; one that names no such command in plain letters is left alone.
+    """
+    if not is_concerned(text):
+        return script
+    named = _NAMED.search(text)
+    if named is None or _CONCERNED.search(text, named.end()) is None:
+        return script
+    if (lone := _lone_command(script)) is not None:
+        words = _with_flags(lone.words)
+        body = script.body if words is lone.words else sequence_of(replace(lone, words=words))
+    else:
+        body = _rewrite(script.body)
+    return script if body is script.body else replace(script, body=body)
+
+
+def _lone_command(script: Script) -> Simple | None:
+    """The only command, if there is nothing but flat words in the script: most texts that concern us are that."""
+    items = script.body.items
+    if len(items) != 1 or items[0].is_background or items[0].command.rest:
+        return None
+    pipeline = items[0].command.first
+    only = pipeline.commands[0]
+    if len(pipeline.commands) != 1 or pipeline.negated or pipeline.timed:
+        return None
+    if not isinstance(only, Simple) or only.assignments or only.redirects:
+        return None
+    return only if all(type(part) in _FLAT for word in only.words for part in word.parts) else None
+
+
+def _rewrite(node: _Node) -> _Node:
+    if isinstance(node, tuple):
+        items = [_rewrite(each) for each in node]
+        is_same = all(new is old for new, old in zip(items, node, strict=True))
+        return node if is_same else cast("_Node", tuple(items))
+    if not isinstance(node, Struct) or (isinstance(node, Word) and all(type(part) in _FLAT for part in node.parts)):
+        return node
+    changes = {}
+    for name in node.__struct_fields__:
+        before = getattr(node, name)
+        after = _rewrite(before)
+        if after is not before:
+            changes[name] = after
+    if isinstance(node, Simple):
+        words = _with_flags(changes.get("words", node.words))
+        if words is not node.words:
+            changes["words"] = words
+    return replace(node, **changes) if changes else node
+
+
+def _with_flags(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    args = tuple([to_arg(word)[0] for word in words])
+    if not any(arg.text.rpartition("/")[2] == _PROGRAM for arg in args):
+        return words
+    found: dict[int, tuple[Word, ...]] = {}
+    _find(args, args, found, 0)
+    for place, added in sorted(found.items(), reverse=True):
+        words = (*words[:place], *added, *words[place:])
+    return words
+
+
+def _find(argv: tuple[Arg, ...], outer: tuple[Arg, ...], found: dict[int, tuple[Word, ...]], depth: int) -> None:
+    """Note behind which words of ``outer`` which flags go, for ``argv`` and what it runs."""
+    start = next((index for index, arg in enumerate(outer) if argv and arg is argv[0]), None)
+    if start is None or depth > _MAX_DEPTH or not argv[0].is_static:
+        return
+    folder, _, name = argv[0].text.rpartition("/")
+    if folder and not folder.startswith("/"):
+        return
+    invocation = interpret((Arg(argv[0].kind, name, name), *argv[1:]))
+    if name != _PROGRAM:
+        for inner in invocation.inner:
+            _find(inner.argv, outer, found, depth + 1)
+    elif invocation.subcommand == ("help",):
+        if invocation.operands and argv[1].text != NOWHERE:
+            found[start + 1] = _AWAY
+    elif (place := _behind_subcommand(invocation, outer, start)) is not None:
+        found[place] = _ADDED
+
+
+def _behind_subcommand(invocation: Invocation, outer: tuple[Arg, ...], start: int) -> int | None:
+    """Where a command that shows diffs takes the flags; None if it shows none, or has them."""
+    words = invocation.subcommand
+    given = {name for use in invocation.flags for name in use.names}
+    if "/".join(words) not in DIFFS | LOGS or given.issuperset(QUIETING):
+        return None
+    values = [use.value for use in invocation.flags if use.is_global and use.value is not None]
+    for index in range(start + 1, len(outer)):
+        arg = outer[index]
+        if arg.text == words[0] and arg.is_static and not any(arg is value for value in values):
+            end = index + len(words)
+            return end if tuple([each.text for each in outer[index:end]]) == words else None
+    return None

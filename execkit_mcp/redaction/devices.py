@@ -1,0 +1,133 @@
+# ruff: noqa: E501 - a pattern or a row stands in one piece
+r"""Secrets in what devices, wireless networks and servers with protocols of their own print. A row is as in ``surroundings``.
+
+WIFI:T:WPA;S:home;P:…;;        crypto isakmp key … address 10.0.0.1        "AUTH" "default" "…"
+"""
+
+from execkit_mcp.redaction.commands import is_made
+from execkit_mcp.redaction.place import PlaceRow
+from execkit_mcp.redaction.value import is_wordy
+
+
+def _has_digit(secret: str) -> bool:
+    return any(c.isdigit() for c in secret)
+
+
+_PLAIN = frozenset("/_.:")
+
+
+def _is_answer(secret: str) -> bool:
+    """Whether what a protocol's PASS is given is no name of a test, which some print behind the same word."""
+    return _has_digit(secret) and not secret.isdigit() and _PLAIN.isdisjoint(secret)
+
+
+DEVICES: tuple[PlaceRow, ...] = (
+    PlaceRow(
+        kind="password",
+        keywords=("wifi:",),
+        pattern=r"(?i:wifi):(?=[^\n]{0,200}S:)(?:[TSHRKE]{1,3}:(?:[^;\\\n]|\\.){0,200}+;){0,5}P:(?P<secret>(?:[^;\\\n]|\\.){4,200}+)(?=;)",
+        example="WIFI:T:WPA;S:home;P:{};;",
+        counter_example="WIFI:T:nopass;S:home;;",
+        may_be_glued=True,
+        gate=r"wifi:[^\n]*p:[^\n]*;",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=('psk="', "psk='"),
+        pattern=r"psk=[\"'](?P<secret>[^\"'\n]{8,63})[\"']",
+        example='psk="{}"',
+        counter_example='psk="********"',
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=("isakmp key ", " key 5 ", " key 6 ", " key 7 ", " key 8 ", " key 9 "),
+        pattern=r"(?i:isakmp key[ \t]{1,4}(?:[06][ \t]{1,4})?(?P<secret>\S{4,200})[ \t]{1,4}(?:address|hostname)|[ \t]key[ \t](?:[567][ \t](?P<s2>[0-9a-f]{10,200})|[89][ \t](?P<s3>\$\d\$\S{10,200}))(?=\s|$))",
+        check=_has_digit,
+        example="crypto isakmp key {} address 10.0.0.1",
+        counter_example="crypto isakmp key address",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("plaintext ", "cleartext "),
+        pattern=r"(?:plain|clear)text[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{6,200})[\"']?[ \t\r]{0,4}(?=$|\n)",
+        check=_has_digit,
+        example='password manager user-name "admin" plaintext "{}"',
+        counter_example="the message is plaintext utf-8",
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=('"auth" "', '"requirepass" "', '"masterauth" "'),
+        pattern=r"\"(?i:auth|requirepass|masterauth)\"(?:[ \t]\"[^\"\n]{1,64}\")?[ \t]\"(?P<secret>[^\"\n]{4,400})\"[ \t\r]{0,4}(?=$|\n|\"SETNAME)",
+        example='1700000000.1 [0 10.0.0.2:51234] "AUTH" "default" "{}"',
+        counter_example='"AUTH" ""',
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=(" on >", " off >", " on #", " sanitize-payload >", " sanitize-payload #"),
+        pattern=r"[ \t](?:on|off|sanitize-payload)[ \t](?:>(?P<secret>[^\s\"']{4,400})|#(?P<s2>[0-9a-f]{64}))(?=[ \t]|$|\n)",
+        before=r"(?i:user)[ \t][\w.-]{1,64}(?:[ \t](?:on|off))?\Z",
+        example="user default on >{} ~* &* +@all",
+        counter_example="turn it on > 5 times",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=('send "', "send -- ", "send '"),
+        pattern=r"send[ \t](?:--[ \t])?[\"'](?P<secret>[^\"'\\\n$ ]{6,200})\\[rn][\"']",
+        check=lambda secret: is_made(secret) or (_has_digit(secret) and len(secret) > 7 and secret.isalnum()),  # noqa: PLR2004 - a choice, not an answer
+        example='send "{}\\\\r"'.replace("\\\\", "\\"),
+        counter_example='send "yes\\r"',
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("-command 'echo ", '-command "echo ', "-command=echo ", "-cmd 'echo ", "askpass='echo "),
+        pattern=r"(?:-command|-cmd|askpass)[ =][\"']?echo[ \t](?P<secret>[^\s\"'$|;&]{6,200})",
+        check=lambda secret: _has_digit(secret) or not is_wordy(secret),
+        example="restic backup / --password-command 'echo {}'",
+        counter_example="restic backup / --password-command 'cat file'",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("pass ", "auth "),
+        pattern=r"(?:PASS|AUTH)[ \t](?P<secret>[^\s\"'\\.:]{6,200})(?=\\r|\.\.|[ \t\r]{0,4}(?:$|\n))",
+        before=r"(?:^|\n|\")(?:[<>=-]{1,5}[ \t]|C: )?\Z",
+        check=_is_answer,
+        example="---> PASS {}",
+        counter_example="PASS src/app.test.js",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("login ",),
+        pattern=r"LOGIN[ \t]\"?[^\s\"]{1,100}\"?[ \t](?:\"(?P<secret>[^\"\n]{4,200})\"|(?P<s2>[^\s\"]{6,200}))[ \t\r]{0,4}(?=$|\n)",
+        before=r"(?:^|\n|[>:][ \t])\w{1,10}[ \t]\Z",
+        check=_has_digit,
+        example='a1 LOGIN alice "{}"',
+        counter_example='a1 LOGIN alice ""',
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("sip:", "sips:"),
+        pattern=r"sips?:[\w.+-]{1,64}:(?P<secret>[^\s@:/\"'<>]{4,200})@(?=[\w\[])",
+        example="sip:alice:{}@pbx.example.com",
+        counter_example="sip:alice@pbx.example.com",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("secret,id=",),
+        pattern=r"secret,id=[\w-]{1,60}(?:,format=\w{1,10})?,data=(?P<secret>[^\s,\"']{4,400})",
+        example="-object secret,id=s0,data={}",
+        counter_example="-object secret,id=s0,file=/run/k",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("esxcli ",),
+        pattern=r"esxcli[ \t][^\n|;&]{0,200}?[ \t](?:-p|--password)[ \t=](?P<secret>[^\s\"']{4,200})",
+        example="esxcli system account add -i alice -p {}",
+        counter_example="esxcli system account list",
+    ),
+)  # fmt: skip

@@ -1,0 +1,181 @@
+# ruff: noqa: E501 - a pattern or a row stands in one piece
+"""What names say about their values: the table of sensitive words, and which values they make a secret."""
+
+from enum import Enum
+
+from msgspec import Struct
+
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction.value import is_basic, is_date, is_mingled, is_placeholder, is_random, is_reference, is_wordy
+
+
+class Trust(Enum):
+    """How much a name says about its value."""
+
+    PASSWORD = "password"  # noqa: S105 - any value counts
+    SECRET = "secret"  # noqa: S105 - a value of some length counts
+    TOKEN = "token"  # noqa: S105 - a value of some length that is no word counts
+    HINT = "hint"  # the name must stand alone, the value must be of some length
+    WEAK = "weak"  # as above, and the value must look generated
+
+
+ALONE = frozenset({Trust.HINT, Trust.WEAK})
+
+
+class NameRow(Struct, frozen=True, kw_only=True):
+    """Words that make a name sensitive, the kind they give to the value, and an example of such a line."""
+
+    kind: str
+    words: tuple[str, ...]
+    trust: Trust
+    example: str  # {} is where the value goes
+    counter_example: str
+
+
+NAMES: tuple[NameRow, ...] = (
+    NameRow(
+        kind="password",
+        words=("password", "passwd", "passphrase", "passwort", "pwd", "passcode", "requirepass", "pass_phrase", "pass-phrase",
+               "psw", "pswd", "passwort", "kennwort", "contrasena", "contrase\u00f1a", "senha", "motdepasse", "mot_de_passe", "wachtwoord"),
+        trust=Trust.PASSWORD,
+        example="DB_PASSWORD={}",
+        counter_example="PASSWORD_FILE=/run/secrets/db",
+    ),
+    NameRow(
+        kind="secret",
+        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", "_salt", "ticketsalt", "tokensalt", "passwordsalt"),
+        trust=Trust.SECRET,
+        example='"client_secret": "{}"',
+        counter_example="secretName: web-tls",
+    ),
+    NameRow(
+        kind="token",
+        words=("token", "refresh_tok", "csrf", "xsrf", "jwt"),
+        trust=Trust.TOKEN,
+        example="  token: {}",
+        counter_example="max_tokens: 4096",
+    ),
+    NameRow(
+        kind="api_key",
+        words=("apikey", "api_key", "api-key", "api key", "api.key", "app_key", "appkey", "dd-application-key", "license_key"),
+        trust=Trust.SECRET,
+        example="apikey = '{}'",
+        counter_example="api_key = os.environ['API_KEY']",
+    ),
+    NameRow(
+        kind="key",
+        words=(
+            *(f"{word}{gap}key" for gap in ("_", "-", "", " ") for word in (
+                "access", "auth", "encryption", "signing", "master", "account", "shared", "service", "deploy", "storage",
+                "security", "admin", "hmac", "session", "webhook", "fernet", "subscription", "private", "application", "consumer", "routing", "integration", "ingestion", "registration", "write",
+                "license", "unseal", "recovery", "activation", "enrollment", "instrumentation", "gossip", "tsig", "cipher", "aes", "wpa", "backup",
+            )),
+        ),
+        trust=Trust.SECRET,
+        example="ENCRYPTION_KEY={}",
+        counter_example="private_key: ~/.ssh/id_ed25519",
+    ),
+    NameRow(
+        kind="session",
+        words=("sessionid", "session_id", "session-id", "sessid", "connect.sid", "session_cookie", "remember_token"),
+        trust=Trust.TOKEN,
+        example="PHPSESSID={}",
+        counter_example="session_id: main",
+    ),
+    NameRow(
+        kind="signature",
+        words=("x-amz-signature", "x-goog-signature", "signature", "sig"),
+        trust=Trust.WEAK,
+        example="https://store.example.com/a?se=2030&sig={}",
+        counter_example="signature = verify",
+    ),
+    NameRow(
+        kind="password",
+        words=("pass", "pw", "psk", "_authtoken", "bindpw", "userpw", "rootpw", "keypass", "storepass", "authpass",
+               "become_pass", "ssh_pass", "authtok", "rootpass", "dbpass", "userpass", "adminpass", "smtppass", "mailpass"),
+        trust=Trust.HINT,
+        example="DB_PASS={}",
+        counter_example="pass: 12",
+    ),
+    NameRow(
+        kind="credential",
+        words=("auth", "_auth", "sid"),
+        trust=Trust.WEAK,
+        example='{{"auth": "{}"}}'.replace("{{", "{").replace("}}", "}"),
+        counter_example='"Sid": "xaccount"',
+    ),
+)  # fmt: skip
+
+# a value that names itself is the name of a variable: client_secret=client_secret, "client_secret_basic"
+_NAME_LIKE = lazy_regex(
+    r"\[?(?:[A-Za-z]{0,60}_[A-Za-z_]{0,60}|[a-z]{1,40}(?:-[a-z]{1,40}){1,5}|(?:\w{1,40}\.)?[A-Za-z][a-z]{0,40}\d{0,5}(?:[A-Z]{1,6}[a-z]{1,40}){1,6})"
+    r"[\]),;:\"'}]{0,4}"
+)
+_SENSITIVE = lazy_regex(r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session)")
+_ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
+_NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
+_CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
+_NAMING = frozenset({Trust.SECRET, Trust.TOKEN})
+_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MIN_TOKEN_CHARS = 6
+_MIN_WEAK_CHARS = 10
+_MAX_LOOKED_THROUGH = 512
+_MIN_KEY_DIGITS = 12
+_MIN_PIN_DIGITS = 4
+
+
+def _is_code(value: str, trust: Trust, *, is_quoted: bool) -> bool:
+    """Whether ``value`` is a name, a call or a path; in quotes a password may look like one."""
+    if _NAME_LIKE.fullmatch(value) is not None and _SENSITIVE.search(value) is not None:
+        return True
+    is_free = is_quoted and trust is Trust.PASSWORD and "://" not in value and value[0] not in "/~."
+    return is_reference(value) and not is_free
+
+
+def _is_prose(value: str) -> bool:
+    """Whether ``value`` is a sentence about a secret: 'Password used to make the key'."""
+    return " " in value and not any(c.isdigit() for c in value) and _SENSITIVE.search(value) is not None
+
+
+def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str = "") -> bool:  # noqa: C901, PLR0911 - a list of reasons
+    """Whether ``value``, assigned to a sensitive name that ends in ``tail``, is to be hidden."""
+    if trust is not Trust.PASSWORD and len(value) < _MIN_TOKEN_CHARS:
+        return False
+    if len(value) > _MAX_LOOKED_THROUGH:
+        return is_random(value)  # no placeholder is that long; keeps hostile lines linear
+    if (
+        not value
+        or is_placeholder(value)
+        or (value[-1] in ")]}:,;" and is_placeholder(value.rstrip(")]}:,;")))
+        or _is_code(value, trust, is_quoted=is_quoted)
+    ):
+        return False
+    if kind == "session" and _UUID.search(value) is not None:
+        return False  # what a log calls a session; a cookie is seen as one
+    if _ID_TAIL.search(tail):
+        return is_random(value)
+    is_number = _NUMBER.fullmatch(value) is not None
+    if tail and len(value) < 2 * _MIN_KEY_DIGITS and (is_number or is_date(value)):
+        return False
+    if trust is Trust.PASSWORD:
+        return not (is_number and len(value) < _MIN_PIN_DIGITS) and not (is_quoted and _is_prose(value))
+    if len(value) < _MIN_TOKEN_CHARS or " " in value.strip() or (is_number and len(value) < _MIN_KEY_DIGITS):
+        return False
+    if not is_quoted and trust in _NAMING and _CAMEL.fullmatch(value) is not None and is_wordy(value):
+        return False
+    if trust is Trust.TOKEN:
+        return (
+            is_random(value) or is_mingled(value) or not (value.isalpha() or is_wordy(value) or tail[:1] in {"s", "S"})
+        )
+    if trust is Trust.WEAK:
+        return (not value.endswith("...") and is_random(value, _MIN_WEAK_CHARS) and not is_wordy(value)) or is_basic(
+            value
+        )
+    return trust is Trust.SECRET or is_quoted or not value.isalpha()
+
+
+def is_named_after(value: str, trust: Trust) -> bool:
+    """Whether ``value``, which follows a name and a comma, is one more name of a list."""
+    if trust is Trust.PASSWORD:
+        return value.replace("_", "").replace("-", "").isalpha() or (is_wordy(value) and value.islower())
+    return is_wordy(value)

@@ -1,0 +1,332 @@
+# ruff: noqa: E501 - a pattern stands in one piece
+r"""Secrets that stand somewhere behind the name of one, whatever stands between: quotes, markup, a cell border, a few words.
+
+    <td>DB_PASSWORD</td><td>…</td>      db.setPassword("…");      token for deployments is now …
+
+The other rules know formats; this one knows names and values. From the name it goes on word by word, and judges each: the more words stood between, the more a value must look generated. A word that speaks of something
+else (``digest``, ``commit``, ``expires``) ends the walk.
+"""
+
+import re
+import string
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction.given import MIN_DIGITS, Distance, is_given
+from execkit_mcp.redaction.names import Trust
+from execkit_mcp.redaction.rule import Rule
+from execkit_mcp.redaction.span import Priority, Span
+from execkit_mcp.redaction.structured import FOLDER, is_type_name, speaks_about
+from execkit_mcp.redaction.value import is_random, is_wordy
+from execkit_mcp.redaction.words import GATE, LITERALS
+
+_MOST_BEFORE = 40
+_REACH = 240
+_MOST_WORDS = 5
+_MOST_OTHERS = 2
+
+KEYWORDS: dict[str, Trust] = {
+    word: Trust(kind) for kind in ("weak", "token", "secret", "password") for word in LITERALS[kind]
+}
+"""Lower-case words that name a secret, and how much they say about what follows."""
+
+_OPEN_KEYS = lazy_regex(
+    r"(?i:cache|public|pub|primary|foreign|partition|sort|idempotency|object|row|group|map|hash|lookup|s3|index|unique|dedup\w*|etag|translation|i18n|msg|message|state|resource|redis|host"
+    r"|known|kms|file|query|search|bucket|record|cert|lock|metric|label|label_?set|dict|json|column|registry|hot|accelerator|return|enter|arrow|issue|build|config|store|route|feature|meta|ssh|gpg|pgp"
+    r"|signer|verify|verification|verifying|site|publishable|anon|websocket|event|context|data_?set|checksum|digest|content|correlation|trace|tracking|session_?cache)\Z"
+)
+"""What stands before ``_key`` in names of what everybody may know."""
+_TAIL = lazy_regex(r"[A-Za-z0-9_.-]{0,24}")
+_CLOSE = lazy_regex(r"\\{0,3}[\"'`]?[ \t]{0,2}[\])]?")
+_STEP = lazy_regex(
+    r"(?P<markup><(?:!\[CDATA\[|/?[A-Za-z][^<>\n]{0,80}>)|\{ get;[^{}\n]{0,40}\}|(?<=: )(?:&\w{1,40}|!{1,2}\w{1,20})(?= )"
+    r"|\[\d{1,3}\]|(?<=[ \t])(?:type|class|style|size|autocomplete|placeholder|maxlength|id)=\"[^\"<>\n]{0,80}\")"
+    r"|\\{1,3}\"(?P<escaped>[^\"\\\n]{0,400})\\{1,3}\""
+    r"|\"(?P<double>[^\"\n]{0,400})\"|'(?P<single>[^'\n]{0,400})'|`(?P<tick>[^`\n]{0,400})`"
+    r"|(?P<bare>[^\s\"'`<>|\u2502\u2503,;&(){}\[\]=]{1,400}(?:={1,2}(?=[\s,;)\]}<]|$))?)"
+    r"|(?P<mark>[\s|\u2502\u2503,()]+|[\"'`<>;&{}\[\]=])"
+)
+_CHOSEN = frozenset({"secret", "creds", "credential"})
+"""These name values that people choose, as passwords are."""
+_ENDS = frozenset(";&")
+_END_OF_CELL = lazy_regex(r"</?(?:tr|br|li|p|div|h\d|ul|table)\b", re.IGNORECASE)
+_JOINS = frozenset(
+    [
+        "is",
+        "was",
+        "are",
+        "be",
+        "set",
+        "to",
+        "as",
+        "now",
+        "=",
+        ":=",
+        ":",
+        "::",
+        "=>",
+        "->",
+        "→",
+        "==",
+        "string",
+        "str",
+        "text",
+        "const",
+        "val",
+        "var",
+        "let",
+        "static",
+        "final",
+        "char",
+        "*",
+        "&",
+        "&str",
+        "type",
+        "value",
+        "default",
+        "default_value",
+        "values",
+        "valuefrom",
+        "hidden",
+        "password",
+        "secret",
+        "token",
+        "key",
+        "end",
+        "field",
+        "opaque",
+        "in",
+        "the",
+        "current",
+        "for",
+        "with",
+        "new",
+        "using",
+        "used",
+        "will",
+        "equals",
+        "a",
+        "an",
+        "of",
+        "your",
+    ]
+)
+"""Words that may stand between a name and its value without saying anything."""
+_MOVES = frozenset(["for", "of", "with", "using", "used", "new", "in", "end", "field"])
+_LEADS = frozenset(["is", "was", "are", "=", ":=", ":", "=>", "->", "→", "to", "now", "be", "as"])
+_OTHER_MATTERS = lazy_regex(
+    r"(?:hash|hashed|hashes|digest|sha\d*|md5|fingerprint|checksum|commit|revision|rev|ref|ids?|uuid|guid|public|version|expir\w*|length|len|size|count|line|file|path|port|pid"
+    r"|username|host|url|uri|integrity|serial|etag|trace\w*|span|request\w*|sequence|accessor|issuer|algorithm|alg|kid|certificate|cert|image|took"
+    r"|see|docs?|import|require|include|issue|because|instead|than|under|when|if|else|not|no|return|returns):?"
+)
+_ONLY_JOINS = _JOINS - {"type"}
+_MAY_LEAD = lazy_regex(r"created|modified|updated|added|generated|issued|name|from|at|tag|type")
+_WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?")
+_SIGNS = lazy_regex(r"\W+")
+_RUN = string.ascii_letters + string.digits + "+/_-"
+_DIGIT = lazy_regex("[0-9]")
+_LONG_RUN = 6
+_IN_RUN = r"[^ \t\r\n\f\v\"'`<>|,;&(){}\[\]=]"
+_LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
+_LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
+"""What may be glued to the front of a value: a sign, dots, the name of a user."""
+_LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
+_IN_TAG = lazy_regex(r"<[\w:.-]{0,60}\Z")
+_REST_OF_TAG = lazy_regex(r"[^<>\n]{0,200}>")
+_NAMES_VALUE = lazy_regex(
+    r"(?i:value|val)[\"']?[ \t]{0,4}[:=][ \t]{0,4}(?P<quote>[\"'])(?P<value>[^\"'\n]{4,400})(?P=quote)[ \t]{0,4}(?:,|(?i:where|and))[ \t]{0,4}[\"']?(?i:name|key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"'][\w.-]{0,60}\Z"
+)
+_MAX_BEFORE = 560
+
+
+_SHORT_WORD = 3
+
+
+def _is_inside_word(text: str, at: int, after: int, word: str) -> bool:
+    """Whether ``word`` at ``at`` is only a piece of a longer word (bypass, tokenizer, keyword)."""
+    if word == "passwd" and text.startswith("ch", at - 2):
+        return True
+    if after - at <= _SHORT_WORD and text[at].islower() and not text[at:after].islower():
+        return True  # OpsWorks
+    if at == 0 or not (text[at - 1].isalpha() and text[at - 1].islower()):
+        return False
+    return not text[at].isupper() and word.startswith(
+        ("pw", "psw", "creds", "jwt", "pat ", "senha", "mdp", "haslo", "parola")
+    )
+
+
+def _is_in_blob(text: str, at: int, after: int) -> bool:
+    """Whether the word only happens to stand in a longer run of characters that was made at random."""
+    head = text[max(0, at - _MOST_BEFORE) : at]
+    tail = text[after : after + _MOST_BEFORE]
+    run = head[len(head.rstrip(_RUN)) :] + text[at:after] + tail[: len(tail) - len(tail.lstrip(_RUN))]
+    return len(run) > after - at and (is_random(run) or len(run) > _MOST_BEFORE) and not is_wordy(run)
+
+
+@lru_cache(maxsize=1024)
+def _is_open_key(head: str) -> bool:
+    return _OPEN_KEYS.search(head) is not None
+
+
+def _has_any(text: str) -> bool:
+    """Whether ``text`` holds anything that looks like a value: behind most names there is nothing of the kind."""
+    return _DIGIT.search(text) is not None and any(
+        _DIGIT.search(run) is not None and (not run.isdigit() or len(run) >= MIN_DIGITS)
+        for run in _LONG_ENOUGH.findall(text)
+    )
+
+
+def _before(text: str, at: int, trust: Trust, kind: str) -> Iterator[Span]:
+    """The value of ``"value": "…", "name": "DB_PASSWORD"``, whose name stands at ``at``."""
+    shift = max(0, at - _MAX_BEFORE)
+    found = _NAMES_VALUE.search(text[shift:at])
+    if found is not None and is_given(found["value"], trust, Distance.BESIDE, is_quoted=True):
+        yield Span(found.start("value") + shift, found.end("value") + shift, kind, found["value"], Priority.CONFIRMED)
+
+
+def _nearby(text: str, at: int, after: int, end: int) -> Iterator[Span]:
+    head = text[max(0, at - 64) : at]
+    named = text.rfind("alue", max(0, at - _MAX_BEFORE), at)
+    is_reversed = named >= 0 and text.find("\n", named, at) < 0
+    if not is_reversed and not _has_any(text[after : min(end, after + _REACH)]):
+        return
+    word = text[at:after].lower()
+    trust = KEYWORDS[word]
+    kind = "key" if trust is Trust.WEAK else trust.value
+    if trust is Trust.WEAK and _is_open_key(head[-24:].rpartition(" ")[2]):
+        return
+    if word in _CHOSEN:
+        trust = Trust.PASSWORD
+    if _is_inside_word(text, at, after, word):
+        return
+    if is_reversed:
+        yield from _before(text, at, trust, kind)
+    found = _TAIL.match(text, after, end)
+    tail = found[0].rstrip(".-") if found is not None else ""
+    position = after + len(tail)
+    if (
+        speaks_about(tail, is_password=trust is Trust.PASSWORD)
+        or text[position : position + 1] in {"@", "#"}
+        or head[-1:] + text[after : after + 1] == "::"
+        or head.endswith("checksum/")
+        or ("::" in head and is_type_name(text, at))
+        or text.startswith(FOLDER, at)
+        or _is_in_blob(text, at, position)
+    ):
+        return
+    is_tag = "<" in head and _IN_TAG.search(head) is not None
+    close = (_REST_OF_TAG if is_tag else _CLOSE).match(text, position, end)
+    position = close.end() if close is not None else position
+    for token in _walk(text, position, min(end, position + _REACH), trust):
+        yield Span(token.start, token.start + len(token.text), kind, token.text, Priority.CONFIRMED)
+
+
+class _Token(NamedTuple):
+    """A word of a line, or what stands in quotes."""
+
+    text: str
+    start: int
+    is_quoted: bool
+    is_led: bool  # a sign such as ``=`` stands before it
+    leads: bool  # a colon stands behind it
+
+
+def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
+    """What stands on the line up to ``stop``, as far as it may belong to one name."""
+    is_led = False
+    while (found := _STEP.match(text, position, stop)) is not None:
+        position = found.end()
+        group = str(found.lastgroup)
+        token = found[group]
+        if group == "mark" and token not in _ENDS:
+            is_led = is_led or token == "="  # noqa: S105 - a sign
+        elif group in {"mark", "markup"}:
+            if group == "mark" or _END_OF_CELL.match(token) is not None:
+                return
+        elif group != "bare":
+            if not token:
+                return
+            yield _Token(token, found.start(group), is_quoted=True, is_led=is_led, leads=False)
+            is_led = False
+        elif not token[0].isalnum() and _SIGNS.fullmatch(token) is not None:
+            is_led = True
+        else:
+            kept = _LEAD.sub("", token) if ":" in token or token[0] in "*." else token
+            start = found.start(group) + len(token) - len(kept)
+            kept = kept.rstrip(".,:!?*") or kept
+            if "=" in kept.rstrip("="):
+                return  # the next name
+            yield _Token(kept, start, is_quoted=False, is_led=is_led or token[0] == ":", leads=token.endswith(":"))
+            is_led = False
+
+
+class _Gap:
+    """What was seen between a name and the place that is looked at."""
+
+    __slots__ = ("_others", "_words", "distance", "is_led")
+
+    def __init__(self) -> None:
+        self.distance = Distance.BESIDE
+        self.is_led = False
+        self._words = self._others = 0
+
+    def at(self, token: _Token) -> Distance:
+        """How near the name is to ``token``."""
+        is_led = self.is_led or token.is_led
+        return Distance.BESIDE if is_led and self.distance is Distance.NEAR else self.distance
+
+    def takes(self, token: _Token) -> bool:
+        """Whether a value may still stand behind ``token``, which is none."""
+        low = token.text.lower()
+        if low not in _ONLY_JOINS and (
+            _OTHER_MATTERS.fullmatch(low) is not None or (not token.leads and _MAY_LEAD.fullmatch(low) is not None)
+        ):
+            return False
+        is_led = token.leads or low in _LEADS
+        if low in _JOINS:
+            if low in _MOVES:
+                self.distance = Distance.NEAR
+            self.is_led = is_led or (self.is_led and low not in _MOVES) or token.is_led
+            return True
+        if _SIGNS.fullmatch(low) is not None:
+            return True
+        if _WORD.fullmatch(token.text) is not None:
+            self._words += 1
+        else:
+            self._others += 1
+        self.is_led = is_led
+        self.distance = Distance.FAR if self._others else Distance.NEAR
+        is_text = token.is_quoted and " " in token.text
+        return self._words <= _MOST_WORDS and self._others <= _MOST_OTHERS and not is_text
+
+
+def _walk(text: str, position: int, stop: int, trust: Trust) -> Iterator[_Token]:
+    """The value, or the list of values, that belongs to a name which ends at ``position``."""
+    gap = _Gap()
+    last: _Token | None = None
+    for token in _tokens(text, position, stop):
+        if last is not None and _LIST.fullmatch(text, last.start + len(last.text), token.start) is None:
+            return
+        if is_given(token.text, trust, gap.at(token), is_quoted=token.is_quoted):
+            yield token
+            last = token  # more of them may follow
+        elif last is not None or not gap.takes(token):
+            return
+
+
+_RUN_GATE = "|".join(_IN_RUN * at + "[0-9]" + _IN_RUN * (_LONG_RUN - 1 - at) for at in range(_LONG_RUN))
+"""As many characters as a value has at least, and a digit among them."""
+RULES: tuple[Rule, ...] = (
+    Rule(
+        name="nearby:value",
+        keywords=tuple(KEYWORDS),
+        look=_nearby,
+        is_behind=True,
+        gate=lambda: (
+            rf"{GATE}[^\n]*(?:{_RUN_GATE})[^\n]*$",
+            r"val(?:ue)?[\"']?[ \t]*[:=][^\n]*(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"'][a-z0-9_.-]*" + GATE,
+        ),
+    ),
+)

@@ -1,0 +1,186 @@
+"""The plan for what is typed, before terminals that are only described."""
+
+import pytest
+
+from execkit_mcp.model.terminal import TerminalProcess, TerminalState
+from execkit_mcp.policy.readers import READERS, Kind, has_program, is_at_prompt, reader_of
+from execkit_mcp.policy.typed import Line, plan
+
+ROWS = [row for row in READERS if row.harmless]
+
+
+def process(path, *argv, front=True, reading=True, **fields):
+    return TerminalProcess(
+        pid=abs(hash((path, argv))) % 9999, started=1, parent=1, path=path, argv=argv or (path,), cwd="/srv",
+        is_foreground=front, is_reading=reading, **fields,
+    )  # fmt: skip
+
+
+def terminal(*processes, **fields):
+    modes = {"is_shell_in_front": False, "is_line_mode": True, "has_echo": True, **fields}
+    return TerminalState(processes=processes, **modes)
+
+
+BASH, DASH, PYTHON = process("/usr/bin/bash", "bash"), process("/usr/bin/dash", "sh"), process("/usr/bin/python3.11")
+CAT, LESS, VIM = process("/usr/bin/cat"), process("/usr/bin/less", "less", "a"), process("/usr/bin/vim.basic", "vi")
+SSH, TOP = process("/usr/bin/ssh", "ssh", "h"), process("/usr/bin/top")
+BEHIND = process("/usr/bin/bash", "bash", front=False)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.names.split()[0])
+def test_each_row_takes_its_example_and_not_its_counter_example(row):
+    assert row.takes(row.example)
+    assert not row.takes(row.counter)
+
+
+@pytest.mark.parametrize(
+    ("path", "argv", "kind"),
+    [
+        ("/usr/bin/bash", ("bash",), Kind.SHELL),
+        ("/usr/bin/bash", ("-bash",), Kind.SHELL),
+        ("/usr/bin/bash", ("cat",), Kind.SHELL),
+        ("/tmp/x", ("bash",), Kind.SHELL),
+        ("/usr/bin/bash", ("bash", "x.sh"), Kind.OTHER),
+        ("/usr/bin/dash", ("sh", "-c", "read x"), Kind.OTHER),
+        ("/usr/bin/busybox", ("ash",), Kind.SHELL),
+        ("/usr/bin/busybox", ("busybox", "vi"), Kind.CARRIER),
+        ("/usr/bin/python3.11", ("python3",), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "-m", "pdb", "x"), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "x.py"), Kind.OTHER),
+        ("/usr/bin/python3.11", ("python3", "-i", "x.py"), Kind.INTERPRETER),
+        ("/usr/bin/vim.tiny", ("vi",), Kind.EDITOR),
+        ("/usr/lib/postgresql/15/bin/psql", ("psql", "db"), Kind.INTERPRETER),
+        ("/usr/bin/lua5.4", ("lua",), Kind.INTERPRETER),
+        ("/opt/unknown", ("unknown",), Kind.OTHER),
+        ("", ("sudo", "-i"), Kind.CARRIER),
+    ],
+)
+def test_a_process_is_known_by_its_file_or_stricter_by_its_name(path, argv, kind):
+    assert reader_of(process(path, *argv)).kind is kind
+
+
+def test_a_process_in_another_world_is_a_carrier():
+    assert reader_of(process("/usr/bin/cat", is_confined=True)).kind is Kind.CARRIER
+
+
+@pytest.mark.parametrize(
+    "words", ["bash", "bash -i", "bash --norc -i", "sh -s a", "bash --rcfile x", "bash -o vi", "-sh"]
+)
+def test_these_words_lead_to_a_prompt(words):
+    assert is_at_prompt(tuple(words.split()))
+
+
+@pytest.mark.parametrize("words", ["bash a.sh", "sh -c x", "bash -i a.sh", "bash -ic x", "sh -ex a.sh", "bash -- a.sh"])
+def test_these_words_lead_to_a_script(words):
+    assert not is_at_prompt(tuple(words.split()))
+
+
+@pytest.mark.parametrize(
+    "words", ["python3", "python3 -q", "python3 -W ignore", "python3 -i x.py", "node -i", "python3 -"]
+)
+def test_these_words_lead_an_interpreter_to_a_prompt(words):
+    assert not has_program(tuple(words.split()))
+
+
+PLANS = [
+    # who, text or key, action
+    (BASH, "ls\n", "judge"),
+    (BASH, "ls", "hold"),
+    (BASH, "\n", "type"),
+    (BASH, "<up>", "refuse"),
+    (BASH, "<ctrl-c>", "type"),
+    (BASH, "<ctrl-u>", "type"),
+    (BASH, "a\tb\n", "refuse"),
+    (BASH, "x" * 4000 + "\n", "refuse"),
+    (PYTHON, "1+1\n", "judge"),
+    (PYTHON, "y\n", "type"),
+    (PYTHON, "import os", "hold"),
+    (CAT, "anything\n", "judge"),
+    (CAT, "y\n", "type"),
+    (CAT, "<up>", "type"),
+    (LESS, "j", "type"),
+    (LESS, "/needle", "hold"),
+    (LESS, "/needle\n", "type"),
+    (LESS, "!id\n", "judge"),
+    (LESS, "qj", "judge"),
+    (LESS, "<page-down>", "type"),
+    (LESS, "<ctrl-x>", "judge"),
+    (VIM, "dd", "judge"),
+    (VIM, ":q!", "hold"),
+    (VIM, ":q!\n", "type"),
+    (VIM, "<escape>", "type"),
+    (VIM, "<ctrl-r>", "judge"),
+    (TOP, "q", "type"),
+    (TOP, "k", "judge"),
+    (SSH, "y\n", "judge"),
+    (SSH, "<up>", "judge"),
+    (SSH, "<ctrl-c>", "type"),
+    (CAT, "x" * 4000, "refuse"),
+]
+
+
+def typed(what, *processes, line=None, to_come=frozenset(), **modes):
+    is_key = what.startswith("<")
+    return plan(
+        text=None if is_key else what,
+        key=what.strip("<>") if is_key else None,
+        line=line or Line(),
+        state=terminal(*processes, **modes),
+        to_come=to_come,
+    )
+
+
+@pytest.mark.parametrize(("who", "what", "action"), PLANS)
+def test_what_is_done_with_it(who, what, action):
+    assert typed(what, who).action == action
+
+
+def test_behind_a_program_waits_a_shell_so_only_plain_answers_pass():
+    assert typed("y\n", CAT, BEHIND).action == "type"
+    assert typed("some text\n", CAT, BEHIND).floor.word == "ask"
+    assert typed("<up>", LESS, BEHIND).action == "judge"
+    assert typed("/rm\n", LESS, BEHIND).action == "judge"
+
+
+def test_plain_answers_do_not_add_up_to_a_command():
+    first = typed("y", CAT, BEHIND)
+    assert first.line.pending == "y"
+    assert typed("es", CAT, BEHIND, line=first.line).action == "type"
+    assert typed("n", CAT, BEHIND, line=first.line).action == "judge"
+
+
+def test_a_program_that_takes_single_keys_has_read_them():
+    assert typed("n", TOP, BEHIND, line=Line(pending="y"), is_line_mode=False).action == "judge"
+    assert typed("q", LESS, BEHIND, line=Line(pending="y"), is_line_mode=False).action == "type"
+    assert typed("q", LESS, BEHIND, line=Line(pending="y"), is_line_mode=False, unread_bytes=1).action == "judge"
+
+
+def test_a_shell_that_is_not_at_its_prompt_gets_nothing():
+    busy = process("/usr/bin/dash", "sh", reading=False)
+    assert typed("ls\n", busy).is_retryable
+    assert typed("ls\n", DASH).action == "judge"
+    assert typed("ls\n", DASH, unread_bytes=3).is_retryable
+    assert typed("ls\n", busy, is_line_mode=False).action == "judge"
+
+
+def test_a_password_is_nobodys_text():
+    assert typed("x\n", CAT, has_echo=False).action == "password"
+    assert typed("x\n", BASH, has_echo=False).action == "password"
+    assert typed("<ctrl-c>", CAT, has_echo=False).action == "type"
+    assert typed("<up>", CAT, has_echo=False).action == "password"
+
+
+def test_the_sessions_own_shell_reads_data_unless_a_reader_is_to_come():
+    assert typed("text\n", is_shell_in_front=True).action == "type"
+    come = frozenset({reader_of(BASH)})
+    assert typed("text\n", is_shell_in_front=True, to_come=come).action == "judge"
+
+
+def test_a_line_end_in_any_form_ends_the_line():
+    for end in ("\n", "\r", "\r\n"):
+        assert typed(f"ls{end}", BASH).text == "ls"
+
+
+def test_the_rest_after_the_last_line_end_is_held():
+    step = typed("ls\npw", BASH, line=Line(held="e"))
+    assert (step.text, step.line.held) == ("els", "pw")

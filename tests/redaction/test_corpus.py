@@ -1,0 +1,143 @@
+"""What is found and what is left alone, on texts of every kind that a terminal shows."""
+
+import importlib.util
+import random
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from execkit_mcp.detectors import DetectSecrets
+from execkit_mcp.redaction import Redactor
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"redaction_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+corpus = load("corpus")
+wild = load("wild")
+later = load("later")
+fresh = load("fresh")
+strange = load("strange")
+foreign = load("foreign")
+distant = load("distant")
+unforeseen = load("unforeseen")
+beyond = load("beyond")
+grammar = load("grammar")
+TEMPLATES = {
+    "SEEN": corpus.SEEN,
+    "UNSEEN": corpus.UNSEEN,
+    "WILD": wild.WILD,
+    "LATER": later.LATER,
+    "FRESH": fresh.FRESH,
+    "STRANGE": strange.STRANGE,
+    "FOREIGN": foreign.FOREIGN,
+    "DISTANT": distant.DISTANT,
+    "UNFORESEEN": unforeseen.UNFORESEEN,
+    "BEYOND": beyond.BEYOND,
+}
+
+REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
+
+
+def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
+    found = total = 0
+    missed = []
+    for sample in corpus.secret_samples(4, templates=templates):
+        leaks = corpus.leaked(sample, REDACTOR.text(sample.text)[0])
+        total += len(sample.secrets)
+        found += len(sample.secrets) - len(leaks)
+        missed += [sample.template] if leaks else []
+    return found / total, missed
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("SEEN", 0.98),
+        ("UNSEEN", 0.95),
+        ("WILD", 0.98),
+        ("LATER", 0.98),
+        ("FRESH", 0.97),
+        ("STRANGE", 0.96),
+        ("FOREIGN", 0.98),
+        ("DISTANT", 0.97),
+        ("UNFORESEEN", 0.97),
+        ("BEYOND", 0.97),
+    ],
+)
+def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
+    share, missed = recall(TEMPLATES[name])
+    assert share >= least, sorted(set(missed))
+
+
+def test_any_name_of_a_secret_in_any_format_of_a_terminal_hides_its_value():
+    rng = random.Random(3)
+    missed: dict[str, list[str]] = {}
+    total = 0
+    for form, template in grammar.templates(len(grammar.FORMS) * 3, seed=11):
+        sample = corpus.make(template, form, rng)
+        total += 1
+        if corpus.leaked(sample, REDACTOR.text(sample.text)[0]):
+            missed.setdefault(form, []).append(sample.text)
+    assert sum(map(len, missed.values())) <= total * 0.02, missed
+
+
+def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
+    texts = [
+        corpus.make(template, "calm", random.Random(seed)).text
+        for seed in range(4)
+        for template in (
+            *wild.CALM,
+            *later.LATER_CALM,
+            *fresh.FRESH_CALM,
+            *strange.STRANGE_CALM,
+            *foreign.FOREIGN_CALM,
+            *distant.DISTANT_CALM,
+            *unforeseen.UNFORESEEN_CALM,
+            *beyond.BEYOND_CALM,
+        )
+    ]
+    changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
+    assert len(changed) <= len(texts) / 200, changed[:5]
+
+
+def test_code_is_not_taken_for_secrets():
+    texts = [
+        corpus.make(template, "code", random.Random(seed)).text
+        for seed in range(3)
+        for template in unforeseen.CODE_CALM
+    ]
+    assert [text for text in texts if REDACTOR.text(text) != (text, {})] == []
+
+
+def test_at_most_one_place_in_a_megabyte_of_honest_text_is_changed():
+    text = corpus.honest_text(1 << 20)
+    clean, counts = REDACTOR.text(text)
+    changed = [line for line in clean.splitlines() if "[REDACTED:" in line]
+    assert sum(counts.values()) <= 1, changed[:5]
+
+
+def test_what_stands_around_a_secret_stays():
+    for sample in corpus.secret_samples(1, templates=corpus.SEEN):
+        clean, counts = REDACTOR.text(sample.text)
+        assert clean.count("\n") >= sample.text.count("\n") - 20
+        assert clean.count("[REDACTED:") == sum(counts.values())
+
+
+@pytest.mark.parametrize("size", [1, 3, 64, 1000])
+def test_the_whole_corpus_gives_the_same_bytes_however_it_is_cut(size: int):
+    text = "".join(
+        sample.text for templates in TEMPLATES.values() for sample in corpus.secret_samples(1, templates=templates)
+    )
+    stream = REDACTOR.stream()
+    out = "".join(stream.push(text[at : at + size]) for at in range(0, len(text), size)) + stream.finish()
+    assert out == REDACTOR.text(text)[0]
