@@ -86,7 +86,7 @@ class _Facts:
         self.trusted = {
             _base(each.element.program)
             for each in self.named
-            if each.grants.is_trusted and _is_full(each) and not _is_bare(each)  # `go version` builds nothing
+            if each.grants.is_trusted and _is_full(each) and not _only_tells(each)  # `go version` builds nothing
         }
         self.allowed_names = {_base(each.element.program) for each in allowed if _is_full(each)}
         self.names = {_base(each.element.program) for each in self.named}
@@ -454,9 +454,13 @@ def _every(book: RuleBook, verdict: Verdict) -> Iterator[CompiledElement]:
             yield from _every(each.then, verdict)
 
 
-def _is_bare(compiled: CompiledElement) -> bool:
-    """Whether it takes neither operand nor flag."""
-    return compiled.element.args == () and compiled.element.flags.allow == ()
+def _only_tells(compiled: CompiledElement) -> bool:
+    """Whether it takes no flag, and no operand but those of a subcommand that prints settings: ``go env GOPATH``."""
+    element = compiled.element
+    if element.flags.allow != ():
+        return False
+    tells = tools.TELLS.get(_base(element.program), frozenset())
+    return element.args == () or (bool(element.sub) and all(words and words[0] in tells for words in element.sub))
 
 
 def _is_full(compiled: CompiledElement) -> bool:

@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-__all__ = ["BUILDS", "CACHES", "CREDENTIALS", "NETWORKED", "NETWORK_OBSERVERS", "OBSERVERS", "RAW_NETWORK", "RUNS"]
+__all__ = [
+    "BUILDS",
+    "CACHES",
+    "CREDENTIALS",
+    "NETWORKED",
+    "NETWORK_OBSERVERS",
+    "OBSERVERS",
+    "RAW_NETWORK",
+    "RUNS",
+    "TELLS",
+]
 
 # Programs whose use is to run what the workspace holds.
 BUILDS = frozenset(
@@ -54,6 +64,9 @@ BUILDS = frozenset(
         "pdm",
     ]
 )
+
+# Subcommands of those that, without flags, print settings and run nothing of the workspace.
+TELLS = {"go": frozenset({"version", "env"})}
 
 # What those run beside the workspace's own files.
 RUNS = frozenset(

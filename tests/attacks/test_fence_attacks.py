@@ -122,19 +122,29 @@ def test_the_workspace_is_no_code_unless_the_machine_runs_what_lies_there(tmp_pa
     assert (workspace in {each.target for each in plan.mounts if "noexec" in each.options}) is held
 
 
-def test_a_program_that_may_only_say_its_version_is_no_build_tool(tmp_path):
+@pytest.mark.parametrize(
+    ("element", "builds"),
+    [
+        ("{go: {sub: [version], args: [], flags: {allow: []}}}", False),
+        ("{go: {sub: [env], args: [GOPATH], flags: {allow: []}}}", False),
+        ("{go: {sub: [env], args: [GOPATH]}}", True),
+        ("{go: {sub: [env, test], args: [GOPATH], flags: {allow: []}}}", True),
+        ("{go: {args: [GOPATH], flags: {allow: []}}}", True),
+        ("{make: {args: [env], flags: {allow: []}}}", True),
+        ("{go: {sub: [build]}}", True),
+    ],
+)
+def test_a_program_that_may_only_say_its_version_or_settings_is_no_build_tool(tmp_path, element, builds):
     policy = tmp_path / "policy.yaml"
-    for args, builds in (("[]", False), ("any", True)):
-        element = "{go: {sub: [version], args: [], flags: {allow: []}}}" if args == "[]" else "{go: {sub: [build]}}"
-        policy.write_text(f"version: 1\nname: p\nrules: [{{id: r, allow: [{element}], effects: trusted}}]\n")
-        policy.chmod(0o600)
-        settings = load_settings(
-            workspace=str(tmp_path),
-            state_dir=str(tmp_path / "state"),
-            environ={"EXECKIT_FENCE": "process", "HOME": "/"},
-        )
-        plan = plan_for(settings, load_policy(str(policy)), environ={})
-        assert plan.gate.writable_exec is builds
+    policy.write_text(f"version: 1\nname: p\nrules: [{{id: r, allow: [{element}], effects: trusted}}]\n")
+    policy.chmod(0o600)
+    settings = load_settings(
+        workspace=str(tmp_path),
+        state_dir=str(tmp_path / "state"),
+        environ={"EXECKIT_FENCE": "process", "HOME": "/"},
+    )
+    plan = plan_for(settings, load_policy(str(policy)), environ={})
+    assert plan.gate.writable_exec is builds
 
 
 async def test_without_a_fence_the_matrix_says_that_all_is_open(tmp_path):
