@@ -29,7 +29,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
@@ -125,7 +125,9 @@ class AuditLog:
         self._keep = Keep()
         self._head_path = str(folder / HEAD_NAME)
         self._log_path = ""
+        self._head_inode = self._log_inode = (0, 0)  # device and number of the open files
         self._failure = "it is not open"
+        self._second = (-1, "")  # the second that was written last, and how
 
     @classmethod
     def open(
@@ -193,7 +195,7 @@ class AuditLog:
         with self._mutex:
             if self._failure:
                 raise self._failed(f"The audit log cannot be written: {self._failure}.")
-            with self._failing_closed(), self._locked():
+            with _FailingClosed(self._fail), _Locked(self._head_fd, self._lock_wait_s):
                 self._catch_up()
                 if self._head.end >= (self._segment_bytes or SEGMENT_BYTES) or self._is_full:
                     self._open_segment(self._head.segment + 1)
@@ -233,13 +235,13 @@ class AuditLog:
             if self._failure:
                 raise self._failed(f"The audit log cannot be written: {self._failure}.")
             head = self._head
-            with self._failing_closed():
+            with _FailingClosed(self._fail):
                 self._mirror.require_named()
                 descriptor = os.dup(self._mirror.descriptor)
         try:
             os.fdatasync(descriptor)
         except OSError as error:
-            with self._mutex, self._failing_closed():
+            with self._mutex, _FailingClosed(self._fail):
                 raise error from None
         finally:
             os.close(descriptor)
@@ -255,7 +257,7 @@ class AuditLog:
                     return
                 if self._failure:
                     raise self._failed(f"The audit log cannot be written: {self._failure}.")
-                with self._failing_closed():
+                with _FailingClosed(self._fail):
                     if try_lock(self._head_fd):
                         try:
                             self._name(head)
@@ -271,11 +273,11 @@ class AuditLog:
         with self._mutex:
             self._failure = self._failure or "it is not open"
             self._close_files()
-            with self._failing_closed():
+            with _FailingClosed(self._fail):
                 if self._known is None:
                     open_private_folder(self._folder)
                 self._open_head()
-                with self._locked():
+                with _Locked(self._head_fd, self._lock_wait_s):
                     head = self._read_head()
                     restored = self._mirror.restore(self._folder, head.log) if self._known is None else None
                     self._read_on(self._start(head), named=head)
@@ -306,9 +308,9 @@ class AuditLog:
             self.sync()
         with self._mutex:
             if self._head_fd != _CLOSED and not self._failure:
-                with self._failing_closed():
+                with _FailingClosed(self._fail):
                     os.fdatasync(self._head_fd)
-                    with self._locked():
+                    with _Locked(self._head_fd, self._lock_wait_s):
                         os.fdatasync(self._log_fd)
                         if os.fstat(self._log_fd).st_size == self._head.end:  # nobody else has written on
                             self._mirror.begin(self._head)
@@ -347,7 +349,10 @@ class AuditLog:
         return self._journal
 
     def _now(self) -> str:
-        return datetime.fromtimestamp(self._clock.epoch_s(), UTC).isoformat(timespec="microseconds")
+        second, rest = divmod(round(self._clock.epoch_s() * 1e6), 1_000_000)
+        if second != self._second[0]:
+            self._second = second, datetime.fromtimestamp(second, UTC).isoformat()[:-6]
+        return f"{self._second[1]}.{rest:06}+00:00"
 
     def _name(self, head: Head) -> None:
         """Have the head file name ``head``, unless another process has written a later one."""
@@ -373,8 +378,8 @@ class AuditLog:
 
     def _catch_up(self) -> None:
         """Make sure that nothing but other writers touched the files, and read what those have added."""
-        self._require_same(self._head_fd, self._head_path)
-        size = self._require_same(self._log_fd, self._log_path)
+        self._require_same(self._head_inode, self._head_path)
+        size = self._require_same(self._log_inode, self._log_path)
         data = os.pread(self._head_fd, 2 * HEAD_BYTES, 0)
         if size == self._head.end and data == self._head_bytes:
             return
@@ -441,7 +446,7 @@ class AuditLog:
         with self._mutex:
             if self._failure:
                 raise self._failed(f"The audit log cannot be written: {self._failure}.")
-            with self._failing_closed(), self._locked():
+            with _FailingClosed(self._fail), _Locked(self._head_fd, self._lock_wait_s):
                 self._catch_up()
                 return self._retire(keep)
 
@@ -512,13 +517,15 @@ class AuditLog:
             self._log_fd = _CLOSED
         self._log_fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         self._log_path = str(path)
+        self._log_inode = _inode(self._log_fd)
 
-    def _require_same(self, descriptor: int, path: str) -> int:
+    @staticmethod
+    def _require_same(inode: tuple[int, int], path: str) -> int:
         """The size of the file, which must still be the one that we opened."""
-        mine, there = os.fstat(descriptor), os.stat(path)  # noqa: PTH116 # a Path costs 10 µs here
-        if (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+        there = os.stat(path)  # noqa: PTH116 # a Path costs 10 µs here
+        if (there.st_dev, there.st_ino) != inode:
             raise Broken(f"{os.path.basename(path)} was replaced while it was in use")  # noqa: PTH119
-        return mine.st_size
+        return there.st_size
 
     # ── files and failures ──
 
@@ -530,6 +537,7 @@ class AuditLog:
             self._begin()
         check_private_file(path)
         self._head_fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._head_inode = _inode(self._head_fd)
 
     def _begin(self) -> None:
         """Make the head of a new log: complete under a passing name, then linked, so that one of two wins."""
@@ -558,37 +566,23 @@ class AuditLog:
             self._journal.close()
             self._journal = None
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        lock(self._head_fd, fcntl.LOCK_EX, wait_s=self._lock_wait_s)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._head_fd, fcntl.LOCK_UN)
-
-    @contextlib.contextmanager
-    def _failing_closed(self) -> Iterator[None]:
-        """Whatever goes wrong inside shuts this writer, and says so as an error of ours."""
-        try:
-            yield
-        except Broken as broken:
-            self._failure = str(broken)
+    def _fail(self, error: BaseException) -> None:
+        """Whatever went wrong shuts this writer, and is told as an error of ours."""
+        if isinstance(error, Broken):
+            self._failure = str(error)
             raise AuditChainBroken(
-                f"The audit log in {self._folder} is not whole: {broken}.",
+                f"The audit log in {self._folder} is not whole: {error}.",
                 hint="Run `execkit-mcp audit verify`; to begin a new log, move the folder away and start again.",
                 details={"folder": str(self._folder)},
-            ) from broken
-        except OSError as error:
+            ) from error
+        if isinstance(error, OSError):
             self._failure = error.strerror or str(error)
             raise self._failed(f"The audit log {self._folder} cannot be written: {self._failure}.") from error
-        except (ValueError, TypeError) as error:
+        if isinstance(error, (ValueError, TypeError)):
             # Found before a byte was written: this entry is refused, the log is as good as before.
             raise self._failed(f"The entry cannot be put into JSON: {error}.") from error
-        except AuditBusy:
-            raise
-        except ExecKitError as error:
+        if isinstance(error, ExecKitError) and not isinstance(error, AuditBusy):
             self._failure = error.message.rstrip(".")
-            raise
 
     def _failed(self, message: str) -> AuditWriteFailed:
         return AuditWriteFailed(
@@ -596,6 +590,42 @@ class AuditLog:
             hint="Nothing runs until it can be written: see that the folder exists and its disk has room.",
             details={"folder": str(self._folder)},
         )
+
+
+class _FailingClosed:
+    """Around what must not go wrong: see ``AuditLog._fail``. A class, for it stands around every entry."""
+
+    __slots__ = ("_fail",)
+
+    def __init__(self, fail: Callable[[BaseException], None]) -> None:
+        self._fail = fail
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
+            self._fail(error)
+
+
+class _Locked:
+    """The writers' lock, held."""
+
+    __slots__ = ("_descriptor", "_wait_s")
+
+    def __init__(self, descriptor: int, wait_s: float | None) -> None:
+        self._descriptor, self._wait_s = descriptor, wait_s
+
+    def __enter__(self) -> None:
+        lock(self._descriptor, fcntl.LOCK_EX, wait_s=self._wait_s)
+
+    def __exit__(self, *_: object) -> None:
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+
+def _inode(descriptor: int) -> tuple[int, int]:
+    stat = os.fstat(descriptor)
+    return stat.st_dev, stat.st_ino
 
 
 def _write_whole(descriptor: int, line: bytes) -> None:

@@ -3,10 +3,16 @@
 Syncs are shared: who asks while one is under way gets the next. A disk that syncs in less than ``SLOW_S`` is waited
 for where we are, which costs less than a thread; a slower one in a thread, while the event loop goes on. The only call
 that is at work shares with nobody, and does not wait for the event loop to come round either.
+
+How long the disk takes is the median of the last syncs, so that one hiccup changes nothing. In a thread the wait for
+the interpreter's lock (5 ms, `sys.getswitchinterval`) is counted with it: now and then one that may be quick is tried
+where we are.
 """
 
 import asyncio
+import statistics
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -20,7 +26,9 @@ STALL_S: Final = 0.02
 SLOW_S: Final = 0.001
 ALONE_SLOW_S: Final = 0.003
 POLL_S: Final = 0.005
-_WEIGHT: Final = 0.2
+_MAYBE_QUICK_S: Final = 0.008
+_TRY_EVERY: Final = 32
+_LAST: Final = 9
 
 
 class Commit:
@@ -30,7 +38,9 @@ class Commit:
         self._audit = audit
         self._waiting: list[asyncio.Future[None]] | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._last_s: deque[float] = deque(maxlen=_LAST)
         self._usual_s = 0.0
+        self._in_thread = 0  # syncs since one was done where we are
 
     async def free(self) -> None:
         """Wait until no other process holds the log.
@@ -91,14 +101,19 @@ class Commit:
             self._thread.shutdown(wait=True)
 
     def _sync(self) -> None:
-        if self._usual_s < SLOW_S:
+        if self._usual_s < SLOW_S or self._is_worth_a_try():
+            self._in_thread = 0
             try:
                 self._timed_sync()
             except Exception as error:  # noqa: BLE001 - whoever waits is told of it
                 self._finish(error)
             else:
+                if self._last_s[-1] < SLOW_S <= self._usual_s:  # it was the wait for the lock
+                    self._usual_s = self._last_s[-1]
+                    self._last_s.clear()
                 self._finish(None)
             return
+        self._in_thread += 1
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit-sync")
         work = asyncio.get_running_loop().run_in_executor(self._thread, self._timed_sync)
@@ -107,8 +122,11 @@ class Commit:
     def _timed_sync(self) -> None:
         start_s = time.perf_counter()
         self._audit.sync()
-        took_s = time.perf_counter() - start_s
-        self._usual_s += _WEIGHT * (took_s - self._usual_s)
+        self._last_s.append(time.perf_counter() - start_s)
+        self._usual_s = statistics.median(self._last_s)
+
+    def _is_worth_a_try(self) -> bool:
+        return self._in_thread >= _TRY_EVERY and min(self._last_s) < _MAYBE_QUICK_S
 
     def _finish(self, error: BaseException | None) -> None:
         waiting, self._waiting = self._waiting or [], None
