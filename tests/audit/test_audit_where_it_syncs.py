@@ -36,7 +36,7 @@ async def syncs(commit: Commit, disk: Disk, times: int) -> list[str]:
 
 @pytest.fixture
 def made(monkeypatch):
-    monkeypatch.setattr("execkit_mcp.runtime.commit.SLOW_S", 0.01)  # a busy machine is no slow disk
+    monkeypatch.setattr("execkit_mcp.runtime.commit.SLOW_S", 0.005)  # a busy machine is no slow disk
     commits: list[Commit] = []
 
     def make(disk: Disk) -> Commit:
@@ -69,7 +69,7 @@ async def test_one_hiccup_changes_nothing(made):
 
 
 async def test_a_disk_that_is_quick_again_is_found(made):
-    disk = Disk(here_s=0.015, thread_s=0.005)
+    disk = Disk(here_s=0.015, thread_s=0.0065)
     commit = made(disk)
     assert (await syncs(commit, disk, 9))[1:] == ["thread"] * 8
     disk.here_s = 0  # and in a thread the interpreter's lock makes it seem slow for ever
