@@ -34,7 +34,7 @@ LOCK_WAIT_S = 5.0
 MIN_KEY_BYTES = 16
 _SEGMENT = lazy_regex(r"audit-([0-9]{6})\.jsonl")
 _SEAL = lazy_regex(r"audit-([0-9]{6})\.seal")
-_LOOKS, _LOOK_S = 4, 0.05
+_LOOKS, _LOOK_S = 40, 0.05
 LOCK_POLL_S = 0.0005
 
 
