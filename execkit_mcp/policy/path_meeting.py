@@ -16,6 +16,7 @@ from msgspec import Struct
 from execkit_mcp.policy import globs
 
 DOUBLE = "**"
+_ALL = (DOUBLE,)
 _MAX_SEGMENTS = 4096
 
 
@@ -80,15 +81,23 @@ def _segment_meets(wanted: str, refused: str) -> bool:
     return refused == DOUBLE or globs.meet(wanted, refused)
 
 
-def _segments_meet(  # noqa: C901 - the aligned beginning, then every way to go on
-    left: tuple[str, ...], right: tuple[str, ...]
-) -> bool:
+def _segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Whether some path matches both patterns."""
+    start = 0
     for one, other in zip(left, right, strict=False):
         if DOUBLE in (one, other):
             break
         if one != other and not globs.meet(one, other):
             return False
+        start += 1
+    rest, others = left[start:], right[start:]
+    if _ALL in (rest, others):
+        return True  # what `**` at the end stands for may be whatever the other goes on with
+    return _rests_meet(rest, others)
+
+
+def _rests_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    """The same, by every way to share out the segments."""
     reached = {(0, 0)}
     pending = [(0, 0)]
     while pending:

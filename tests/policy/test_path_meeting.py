@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from execkit_mcp.policy import globs
+from execkit_mcp.policy import globs, path_meeting
 from execkit_mcp.policy.path_meeting import Meeting, meets
 from execkit_mcp.policy.paths import compile_paths
 from execkit_mcp.runtime.policies import load_document
@@ -61,3 +61,14 @@ def test_the_shipped_refusals_answer_so_too(path, is_recursive):
     patterns = compile_paths(load_document("read-only").paths.never, "/home/a", "/w", is_refusal=True).patterns
     expected = one_after_another(patterns, tuple(path), is_recursive=is_recursive)
     assert Meeting(patterns).first(tuple(path), is_recursive=is_recursive) == expected
+
+
+_segments = st.lists(st.sampled_from([*REFUSED, *WILD]), max_size=5).map(tuple)
+
+
+@settings(max_examples=1000)
+@given(_segments, _segments)
+@example(("srv", "**"), ("srv", "a", "b"))
+@example(("**",), ())
+def test_the_aligned_beginning_is_only_a_shorter_way_to_the_same_answer(left, right):
+    assert path_meeting._segments_meet(left, right) is path_meeting._rests_meet(left, right)
