@@ -27,7 +27,6 @@ It is longer than most: how a line is made and what a reader must find are two s
 import hashlib
 import hmac
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Self
 
@@ -62,9 +61,8 @@ RETIRED = "log.retired"
 RESTORED = "log.restored"
 RECORDED, UNRECORDED = "recording.finished", "recording.removed"
 HEAD_BYTES = 512
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-_QUICK_ENCODER = msgspec.json.Encoder(order="sorted")
-_SCALARS = frozenset([str, int, bool, type(None)])
+_ENCODER = msgspec.json.Encoder(order="sorted")
+_ASCII_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _HASH_FIELD = b',"hash":"'
 _TAIL_BYTES = len(_HASH_FIELD) + 64 + len(b'"}\n')
 _FIELDS = {"data", "kind", "prev", "seq", "time"}
@@ -504,26 +502,15 @@ class _Walk(Struct):
 
 
 def _dumps(value: Mapping[str, object]) -> bytes:
-    """One line of ASCII: what is not, a person who looks at the file could misread."""
-    if _is_plain(value):
-        try:
-            quick = _QUICK_ENCODER.encode(value)
-        except UnicodeEncodeError:  # a name that is not UTF-8
-            quick = b""
-        if quick and quick.isascii():
-            return quick
-    return _ENCODER.encode(value).encode("ascii")
+    """One line of ASCII: what is not, a person who looks at the file could misread.
 
-
-def _is_plain(value: object) -> bool:
-    """Whether both encoders write it alike, and neither refuses it."""
-    if type(value) in _SCALARS:
-        return True
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_is_plain, value.values()))
-    return isinstance(value, (list, tuple)) and all(map(_is_plain, value))
+    Bytes become base64, and a number that JSON has not becomes null, as msgspec has it.
+    """
+    try:
+        line = _ENCODER.encode(value)
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        line = b"\xff"
+    return line if line.isascii() else _ASCII_ENCODER.encode(value).encode("ascii")
 
 
 def _digest(body: bytes, key: bytes | None) -> str:

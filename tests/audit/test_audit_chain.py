@@ -213,7 +213,15 @@ def test_what_was_sealed_is_read_back(data):
     assert line.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("data", [{"x": float("nan")}, {"x": object()}, {"x": b"bytes"}])
+@pytest.mark.parametrize("text", ["a", "\u00e9\u202e\u2028", "\udcff\x7f\x00", '\n"hash":"'])
+def test_a_line_is_ascii_and_gives_back_what_was_sealed(text):
+    line, _ = seal(seq=1, time="t", kind="k", data={"b": {text: [text]}, "a": 1.5}, prev="p", key=None)
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+    assert list(parse_line(line, None).data.items()) == [("a", 1.5), ("b", {text: [text]})]
+
+
+@pytest.mark.parametrize("data", [{"x": object()}, {"x": "\u00e9", "y": float("nan")}, {"x": "\udcff", "y": b"bytes"}])
 def test_what_is_not_json_cannot_be_sealed(data):
     with pytest.raises((ValueError, TypeError)):
         seal(seq=1, time="t", kind="k", data=data, prev="p", key=None)
