@@ -1,5 +1,6 @@
 """P6: everything is on the record and tampering shows; if the record cannot be written, nothing runs."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -7,7 +8,7 @@ import signal
 import pytest
 
 from execkit_mcp.audit import AuditLog, journal, verify_folder
-from execkit_mcp.audit.folder import HEAD_NAME, segment_name
+from execkit_mcp.audit.folder import HEAD_NAME, lock, segment_name
 from execkit_mcp.errors import (
     AuditChainBroken,
     AuditError,
@@ -187,8 +188,10 @@ def test_a_sync_that_fails_stops_the_writer(log, monkeypatch):
 def test_a_writer_that_hangs_with_the_lock_does_not_hang_the_others(log, tmp_path, monkeypatch):
     monkeypatch.setattr("execkit_mcp.audit.folder.LOCK_WAIT_S", 0.05)
     other = open_log(tmp_path)
-    with log._locked(), pytest.raises(AuditWriteFailed, match="held the audit log"):
+    lock(log._head_fd, fcntl.LOCK_EX)
+    with pytest.raises(AuditWriteFailed, match="held the audit log"):
         other.append("decision", {})
+    fcntl.flock(log._head_fd, fcntl.LOCK_UN)
     other.reopen()
     other.append("decision", {})
     other.close()
