@@ -126,13 +126,17 @@ _DATA = lazy_regex(
     r"\"(?P<name>[\w.-]{1,80})\"[ \t]{0,4}:[ \t]{0,4}\"(?P<value>[A-Za-z0-9+/]{4,65536}={0,2})\",?[ \t]{0,4}"
 )
 _OF_SECRET = lazy_regex(r"\"kind\"[ \t]{0,4}:[ \t]{0,4}\"Secret\"")
+_ANOTHER = lazy_regex(r"\"data\": ?\{")
 _MAX_OBJECT = 1 << 16
+_MAX_HEAD = 400
 
 
 def _data(text: str, at: int, after: int, end: int) -> Iterator[Span]:
     """``"data": {…}`` of a Kubernetes secret that stands on one line."""
-    near = text[max(text.rfind("\n", 0, at) + 1, at - 400) : min(end, after + _MAX_OBJECT)]
-    if _OF_SECRET.search(near) is None:
+    start, stop = max(0, at - _MAX_HEAD), min(end, after + _MAX_OBJECT)
+    another = _ANOTHER.search(text, after, stop)  # what follows it is its own
+    stop = another.start() if another is not None else stop
+    if _OF_SECRET.search(text, max(text.rfind("\n", start, at) + 1, start), stop) is None:
         return
     while (found := _DATA.match(text, after, end)) is not None:
         after = found.end()
@@ -162,9 +166,10 @@ def _jwk(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
     """The private members of a key in JSON, wherever in its object they stand."""
     if _JWK.match(text, at, end) is None:
         return
-    first = max(text.rfind("{", 0, at), at - _MAX_JWK, 0)
-    last = text.find("}", at, min(end, at + _MAX_JWK))
-    for found in _JWK_MEMBER.finditer(text, first, min(end, at + _MAX_JWK) if last < 0 else last):
+    before, after = max(0, at - _MAX_JWK), min(end, at + _MAX_JWK)
+    first = max(text.rfind("{", before, at), text.rfind('"kty"', before, at), before)  # another one looks on from there
+    lasts = [each for each in (text.find("}", at, after), text.find('"kty"', at + 1, after)) if each >= 0]
+    for found in _JWK_MEMBER.finditer(text, first, min(lasts, default=after)):
         yield Span(*found.span("value"), "private_key", found["value"], Priority.STRUCTURE)
 
 

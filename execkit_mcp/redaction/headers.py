@@ -59,7 +59,7 @@ def _basic(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
 
 _LOGIN = lazy_regex(r"(?:^|[\s\"'(=,])[A-Za-z_][\w.+-]{0,63}:(?P<secret>(?!\?)[^\s@:/\"'(,]{6,200})\Z")
 _HOST = lazy_regex(r"@(?!sha\d)(?:(?:tcp|udp|unix)\(|[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}|:\d|(?=[\s/\"']|$)))")
-_MAX_LOGIN = 280
+_MIN_PASSWORD, _MAX_PASSWORD, _MAX_USER = 6, 200, 65
 
 
 def _login(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
@@ -67,7 +67,10 @@ def _login(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
     host = _HOST.match(text, at, end)
     if host is None:
         return
-    start = max(text.rfind("\n", 0, at) + 1, at - _MAX_LOGIN)
+    colon = text.rfind(":", max(0, at - _MAX_PASSWORD - 1), at)
+    if at - colon <= _MIN_PASSWORD or colon < 0:
+        return
+    start = max(text.rfind("\n", max(0, colon - _MAX_USER), colon) + 1, colon - _MAX_USER, 0)
     found = _LOGIN.search(text[start:at])
     if found is not None and (
         is_made(found["secret"]) or (host[0].endswith("(") and not found["secret"].isalpha())  # user:password@tcp(…)

@@ -5,12 +5,18 @@ r"""Secrets that stand somewhere behind the name of one, whatever stands between
 
 The other rules know formats; this one knows names and values. From the name it goes on word by word, and judges each: the more words stood between, the more a value must look generated. A word that speaks of something
 else (``digest``, ``commit``, ``expires``) ends the walk.
+
+A rule only marks the names; ``Nearby`` walks on from them, on a budget of steps that the text itself earns: a step for
+every so many characters, some of them saved up. So a flood of names costs no more than other text. Where the budget is
+spent, everything on the rest of the line that could be a value is hidden without a look. What was earned depends on the
+text alone, never on where a chunk ended, and only a line that passes the gate is charged.
 """
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from execkit_mcp.model.regex import lazy_regex
@@ -139,6 +145,13 @@ _NAMES_VALUE = lazy_regex(
     r"(?i:value|val)[\"']?[ \t]{0,4}[:=][ \t]{0,4}(?P<quote>[\"'])(?P<value>[^\"'\n]{4,400})(?P=quote)[ \t]{0,4}(?:,|(?i:where|and))[ \t]{0,4}[\"']?(?i:name|key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"'][\w.-]{0,60}\Z"
 )
 _MAX_BEFORE = 560
+_MAX_NAME = 72
+_IS_NAME = lazy_regex(r"(?i:name|key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"'][\w.-]{0,60}\Z")
+_IS_VALUE = lazy_regex(r"[\"']?[ \t]{0,4}[:=]")
+_STEP_CHARS = 16
+_MOST_LEFT = 512 * _STEP_CHARS
+_COULD_BE = lazy_regex(r"\S{6,}")
+"""What is hidden where no step is left, if there is a digit in it."""
 
 
 _SHORT_WORD = 3
@@ -170,14 +183,6 @@ def _is_open_key(head: str) -> bool:
     return _OPEN_KEYS.search(head) is not None
 
 
-def _has_any(text: str) -> bool:
-    """Whether ``text`` holds anything that looks like a value: behind most names there is nothing of the kind."""
-    return _DIGIT.search(text) is not None and any(
-        _DIGIT.search(run) is not None and (not run.isdigit() or len(run) >= MIN_DIGITS)
-        for run in _LONG_ENOUGH.findall(text)
-    )
-
-
 def _before(text: str, at: int, trust: Trust, kind: str) -> Iterator[Span]:
     """The value of ``"value": "…", "name": "DB_PASSWORD"``, whose name stands at ``at``."""
     shift = max(0, at - _MAX_BEFORE)
@@ -186,23 +191,34 @@ def _before(text: str, at: int, trust: Trust, kind: str) -> Iterator[Span]:
         yield Span(found.start("value") + shift, found.end("value") + shift, kind, found["value"], Priority.CONFIRMED)
 
 
-def _nearby(text: str, at: int, after: int, end: int) -> Iterator[Span]:
+MARK = "~"
+"""The kind of a span that only says: the name of a secret stands here."""
+
+
+def _mark(_text: str, at: int, after: int, _end: int) -> Iterator[Span]:
+    yield Span(at, after, MARK, "", Priority.CONFIRMED)
+
+
+class _Name(NamedTuple):
+    """The name of a secret: what its word says, and where the value may begin."""
+
+    trust: Trust
+    kind: str
+    position: int  # -1: behind it there is none
+
+
+def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
+    """The name whose word stands at ``at``, if it is one."""
     head = text[max(0, at - 64) : at]
-    named = text.rfind("alue", max(0, at - _MAX_BEFORE), at)
-    is_reversed = named >= 0 and text.find("\n", named, at) < 0
-    if not is_reversed and not _has_any(text[after : min(end, after + _REACH)]):
-        return
     word = text[at:after].lower()
     trust = KEYWORDS[word]
     kind = "key" if trust is Trust.WEAK else trust.value
     if trust is Trust.WEAK and _is_open_key(head[-24:].rpartition(" ")[2]):
-        return
+        return None
     if word in _CHOSEN:
         trust = Trust.PASSWORD
     if _is_inside_word(text, at, after, word):
-        return
-    if is_reversed:
-        yield from _before(text, at, trust, kind)
+        return None
     found = _TAIL.match(text, after, end)
     tail = found[0].rstrip(".-") if found is not None else ""
     position = after + len(tail)
@@ -215,12 +231,10 @@ def _nearby(text: str, at: int, after: int, end: int) -> Iterator[Span]:
         or text.startswith(FOLDER, at)
         or _is_in_blob(text, at, position)
     ):
-        return
+        return _Name(trust, kind, -1)
     is_tag = "<" in head and _IN_TAG.search(head) is not None
     close = (_REST_OF_TAG if is_tag else _CLOSE).match(text, position, end)
-    position = close.end() if close is not None else position
-    for token in _walk(text, position, min(end, position + _REACH), trust):
-        yield Span(token.start, token.start + len(token.text), kind, token.text, Priority.CONFIRMED)
+    return _Name(trust, kind, close.end() if close is not None else position)
 
 
 class _Token(NamedTuple):
@@ -302,12 +316,35 @@ class _Gap:
         return self._words <= _MOST_WORDS and self._others <= _MOST_OTHERS and not is_text
 
 
-def _walk(text: str, position: int, stop: int, trust: Trust) -> Iterator[_Token]:
-    """The value, or the list of values, that belongs to a name which ends at ``position``."""
+class _Steps:
+    """What may still be spent, in characters: every one of the text earns one, every step costs ``_STEP_CHARS``."""
+
+    __slots__ = ("_at", "left")
+
+    def __init__(self, left: int, at: int) -> None:
+        self.left, self._at = left, at
+
+    def earn(self, at: int) -> int:
+        """What is left when the text was read up to ``at``."""
+        self.left = min(_MOST_LEFT, self.left + max(0, at - self._at))
+        self._at = max(self._at, at)
+        return self.left
+
+    def spend(self, steps: int) -> bool:
+        """Take ``steps``; whether there were so many."""
+        self.left -= steps * _STEP_CHARS
+        return self.left >= 0
+
+
+def _walk(text: str, position: int, stop: int, trust: Trust, steps: _Steps) -> Iterator[_Token]:
+    """The value, or the list of values, that belongs to a name which ends at ``position``; a last one that is empty: no step was left."""
     gap = _Gap()
     last: _Token | None = None
     for token in _tokens(text, position, stop):
         if last is not None and _LIST.fullmatch(text, last.start + len(last.text), token.start) is None:
+            return
+        if not steps.spend(1):
+            yield token._replace(text="")
             return
         if is_given(token.text, trust, gap.at(token), is_quoted=token.is_quoted):
             yield token
@@ -316,13 +353,90 @@ def _walk(text: str, position: int, stop: int, trust: Trust) -> Iterator[_Token]
             return
 
 
+class Nearby:
+    """The state of one stream: how many steps its text has earned and not spent."""
+
+    __slots__ = ("_left", "_states")
+
+    def __init__(self) -> None:
+        self._left = _MOST_LEFT
+        self._states: list[tuple[int, int]] = []  # how much was left where
+
+    def copy(self) -> "Nearby":
+        """The same state, free to be advanced."""
+        other = Nearby()
+        other._left = self._left
+        return other
+
+    def commit(self, decided: int) -> None:
+        """``decided`` characters were given out: the next text follows them."""
+        at, left = next(((at, left) for at, left in reversed(self._states) if at <= decided), (0, self._left))
+        self._left = min(_MOST_LEFT, left + decided - at)
+        self._states = []
+
+    def find(self, text: str, marks: Iterable[tuple[int, int]]) -> Iterator[Span]:
+        """Values that stand near the words at ``marks``: where each begins and ends."""
+        self._states = []
+        steps = _Steps(self._left, 0)
+        run = end = -1  # the next run of characters that may be a value; the end of the line
+        hidden = 0  # up to here everything is hidden
+        for at, after in sorted(marks, key=itemgetter(1, 0)):
+            if at < hidden:
+                continue
+            if at >= end:
+                end = text.find("\n", at)
+                end = len(text) if end < 0 else end
+                run = -1
+            if run < after:
+                run = _next_run(text, after, end)
+            is_reversed = _is_reversed(text, at)
+            if not is_reversed and run >= after + _REACH:
+                continue
+            steps.earn(after)
+            is_left = steps.spend(1 + 2 * is_reversed)
+            name = _name_at(text, at, after, end) if is_left else None
+            if name is not None and is_reversed:
+                yield from _before(text, at, name.trust, name.kind)
+            if name is not None and name.position >= 0 and run < after + _REACH:
+                stop = min(end, name.position + _REACH)
+                for token in _walk(text, name.position, stop, name.trust, steps):
+                    is_left = bool(token.text)
+                    if is_left:
+                        last = token.start + len(token.text)
+                        yield Span(token.start, last, name.kind, token.text, Priority.CONFIRMED)
+            if not is_left:
+                steps.left, hidden = 0, end
+                first = max(text.rfind("\n", 0, at) + 1, at - _MAX_BEFORE) if is_reversed else at
+                for found in _COULD_BE.finditer(text, first, end):
+                    if _DIGIT.search(found[0]) is not None:
+                        yield Span(*found.span(), "unread", found[0], Priority.CONFIRMED)
+            self._states.append((after, steps.left))
+
+
+def _is_reversed(text: str, at: int) -> bool:
+    """Whether a value may stand before the name whose word stands at ``at``: value="…" name="…"."""
+    found = _IS_NAME.search(text, max(0, at - _MAX_NAME), at)
+    named = text.rfind("alue", max(0, at - _MAX_BEFORE), found.start()) if found is not None else -1
+    return named >= 0 and _IS_VALUE.match(text, named + len("alue")) is not None and text.find("\n", named, at) < 0
+
+
+def _next_run(text: str, at: int, end: int) -> int:
+    """Where the next run of characters stands that could be a value; far away if there is none."""
+    while (found := _LONG_ENOUGH.search(text, at, end)) is not None:
+        run = found[0]
+        if _DIGIT.search(run) is not None and (not run.isdigit() or len(run) >= MIN_DIGITS):
+            return found.start()
+        at = found.end()
+    return end + _REACH + 1
+
+
 _RUN_GATE = "|".join(_IN_RUN * at + "[0-9]" + _IN_RUN * (_LONG_RUN - 1 - at) for at in range(_LONG_RUN))
 """As many characters as a value has at least, and a digit among them."""
 RULES: tuple[Rule, ...] = (
     Rule(
         name="nearby:value",
         keywords=tuple(KEYWORDS),
-        look=_nearby,
+        look=_mark,
         is_behind=True,
         gate=lambda: (
             rf"{GATE}[^\n]*(?:{_RUN_GATE})[^\n]*$",
