@@ -11,17 +11,19 @@ from execkit_mcp.redaction.value import is_path, is_wordy
 
 _VALUE = r"(?:\"(?P<{0}d>[^\"\n]{{1,400}})\"|'(?P<{0}s>[^'\n]{{1,400}})'|(?P<{0}b>[^\s\"'`;|&<>]{{1,400}}))"
 _SYMBOL = lazy_regex(r"[^A-Za-z0-9_.:/-]")
+_DIGIT = lazy_regex(r"\d")
+_LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
 _VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w*|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
 
 def is_made(secret: str) -> bool:
     """Whether ``secret`` looks like a password or token rather than a word, a version, a path or a number."""
-    if not (any(c.isdigit() for c in secret) and any(c.isalpha() for c in secret)) or is_path(secret):
+    if _DIGIT.search(secret) is None or _LETTER.search(secret) is None or is_path(secret):
         return False
     if _VERSION.fullmatch(secret) is not None or "://" in secret or secret.startswith(("--", "$", "<", "{", "[")):
         return False
-    is_cased = any(c.islower() for c in secret) and any(c.isupper() for c in secret)
+    is_cased = not secret.islower() and not secret.isupper()
     return is_cased or _SYMBOL.search(secret) is not None
 
 

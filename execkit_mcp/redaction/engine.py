@@ -23,12 +23,9 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction import below, keyblock, nearby, pairs
-from execkit_mcp.redaction.below import Below
 from execkit_mcp.redaction.keyblock import KeyBlocks
 from execkit_mcp.redaction.known import KnownMatcher, KnownValue
-from execkit_mcp.redaction.nearby import Nearby
-from execkit_mcp.redaction.pairs import Pairs
+from execkit_mcp.redaction.lines import Lines
 from execkit_mcp.redaction.scanner import scanner
 from execkit_mcp.redaction.sight import View, lower, view_of
 from execkit_mcp.redaction.span import Priority, Span, Tagger, merge
@@ -43,7 +40,6 @@ _REST_OF_SECRET = lazy_regex(r"[^\s\"'`,;&<>|]*")
 _MAX_CONFIRMED_LINE = 2000
 _SHORT_CHARS = 2048
 _MAX_ANSWERS = 128
-_MARKS = (below.MARK, pairs.MARK, keyblock.MARK, nearby.MARK)
 
 
 class Confirmer(Protocol):
@@ -52,33 +48,6 @@ class Confirmer(Protocol):
     def confirm(self, line: str) -> Iterable[tuple[str, str]]:
         """``(kind, secret)`` for each secret that stands in ``line``."""
         ...
-
-
-class Lines:
-    """What a stream remembers from line to line: key blocks, names above their values, heads above their rows."""
-
-    __slots__ = ("below", "blocks", "nearby", "pairs")
-
-    def __init__(self) -> None:
-        self.blocks = KeyBlocks()
-        self.pairs = Pairs()
-        self.below = Below()
-        self.nearby = Nearby()
-
-    def copy(self) -> "Lines":
-        """The same state, free to be advanced."""
-        other = Lines()
-        other.blocks, other.pairs, other.below = self.blocks.copy(), self.pairs.copy(), self.below.copy()
-        other.nearby = self.nearby.copy()
-        return other
-
-    def commit(self, text: str, decided: int) -> None:
-        """``text`` is given out up to ``decided``: the next one follows it."""
-        self.blocks.commit(decided)
-        self.nearby.commit(decided)
-        given = text[:decided]
-        self.pairs.commit(given)
-        self.below.commit(given)
 
 
 class Redactor:
@@ -148,21 +117,12 @@ class Redactor:
         """
         view = view_of(raw)
         spans, asked, is_gated = self._scan.scan(view)
-        marks: dict[str, list[Span]] = {}
-        for span in spans:
-            if span.kind in _MARKS:
-                marks.setdefault(span.kind, []).append(span)
-        if marks:
-            spans = [span for span in spans if span.kind not in _MARKS]
-        spans += lines.pairs.find(view, [span.start for span in marks.get(pairs.MARK, ())])
-        spans += lines.below.find(view.text, [span.start for span in marks.get(below.MARK, ())])
-        spans += lines.nearby.find(view.text, [span[:2] for span in marks.get(nearby.MARK, ())])
+        spans, is_key = lines.found(view, spans)
         if self._spared is not None:
             spans = [span for span in spans if self._spared.match(span.value) is None]
         known, waiting = self._known.find(view, is_final=is_final)
         spans += known
-        is_marked = keyblock.MARK in marks
-        block_spans, block_waiting = lines.blocks.find(view.text, is_final=is_final, is_marked=is_marked)
+        block_spans, block_waiting = lines.blocks.find(view.text, is_final=is_final, is_marked=is_key)
         spans += block_spans
         waiting = min(waiting, block_waiting)
         if self._confirmers:

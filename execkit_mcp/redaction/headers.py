@@ -20,6 +20,7 @@ _COOKIE_HEADER = lazy_regex(
 _COOKIE_OPTION = lazy_regex(r"(?:-b|--cookie)[= ]{1,2}[\"']?(?=[^\s=]{1,100}=)")
 _COOKIE = lazy_regex(r"[ \t]{0,4}(?P<name>[\w.!#$%&*+^`|~-]{1,128})=\"?(?P<value>[^\s;\"',\\]{0,8000})\"?[;,]?")
 _MIN_COOKIE_CHARS = 6
+_HEADERS = ("cookie", "cookie2")
 _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "priority", "version"})
 
 
@@ -36,15 +37,16 @@ def _cookies(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
     while (cookie := _COOKIE.match(text, position, end)) is not None:
         position = cookie.end()
         name, value = cookie["name"].lower(), cookie["value"]
-        if (
+        if not (
             name in _ATTRIBUTES
             or _ANALYTICS.fullmatch(name)
             or len(value) < _MIN_COOKIE_CHARS
             or is_placeholder(value)
             or _is_word(value)
         ):
-            continue
-        yield Span(cookie.start("value"), cookie.end("value"), "cookie", value, Priority.STRUCTURE)
+            yield Span(cookie.start("value"), cookie.end("value"), "cookie", value, Priority.STRUCTURE)
+        if name.endswith(_HEADERS) and _COOKIE.match(text, cookie.start("value"), end) is not None:
+            return  # a header of its own, which is looked at from there
 
 
 _BASIC = lazy_regex(r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,4000}={0,2})")

@@ -10,6 +10,8 @@ A rule only marks the names; ``Nearby`` walks on from them, on a budget of steps
 every so many characters, some of them saved up. So a flood of names costs no more than other text. Where the budget is
 spent, everything on the rest of the line that could be a value is hidden without a look. What was earned depends on the
 text alone, never on where a chunk ended, and only a line that passes the gate is charged.
+
+Over 400 lines: names, the walk and what it costs are one idea; a fourth of it is tables of words.
 """
 
 import re
@@ -24,6 +26,7 @@ from execkit_mcp.redaction.given import MIN_DIGITS, Distance, is_given
 from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
+from execkit_mcp.redaction.steps import MOST_LEFT, Steps
 from execkit_mcp.redaction.structured import FOLDER, is_type_name, speaks_about
 from execkit_mcp.redaction.value import is_random, is_wordy
 from execkit_mcp.redaction.words import GATE, LITERALS
@@ -148,8 +151,6 @@ _MAX_BEFORE = 560
 _MAX_NAME = 72
 _IS_NAME = lazy_regex(r"(?i:name|key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"'][\w.-]{0,60}\Z")
 _IS_VALUE = lazy_regex(r"[\"']?[ \t]{0,4}[:=]")
-_STEP_CHARS = 16
-_MOST_LEFT = 512 * _STEP_CHARS
 _COULD_BE = lazy_regex(r"\S{6,}")
 """What is hidden where no step is left, if there is a digit in it."""
 
@@ -316,35 +317,14 @@ class _Gap:
         return self._words <= _MOST_WORDS and self._others <= _MOST_OTHERS and not is_text
 
 
-class _Steps:
-    """What may still be spent, in characters: every one of the text earns one, every step costs ``_STEP_CHARS``."""
-
-    __slots__ = ("_at", "left")
-
-    def __init__(self, left: int, at: int) -> None:
-        self.left, self._at = left, at
-
-    def earn(self, at: int) -> int:
-        """What is left when the text was read up to ``at``."""
-        self.left = min(_MOST_LEFT, self.left + max(0, at - self._at))
-        self._at = max(self._at, at)
-        return self.left
-
-    def spend(self, steps: int) -> bool:
-        """Take ``steps``; whether there were so many."""
-        self.left -= steps * _STEP_CHARS
-        return self.left >= 0
-
-
-def _walk(text: str, position: int, stop: int, trust: Trust, steps: _Steps) -> Iterator[_Token]:
-    """The value, or the list of values, that belongs to a name which ends at ``position``; a last one that is empty: no step was left."""
+def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> Iterator[_Token]:
+    """The value, or the list of values, that belongs to a name which ends at ``position``."""
     gap = _Gap()
     last: _Token | None = None
     for token in _tokens(text, position, stop):
         if last is not None and _LIST.fullmatch(text, last.start + len(last.text), token.start) is None:
             return
         if not steps.spend(1):
-            yield token._replace(text="")
             return
         if is_given(token.text, trust, gap.at(token), is_quoted=token.is_quoted):
             yield token
@@ -359,7 +339,7 @@ class Nearby:
     __slots__ = ("_left", "_states")
 
     def __init__(self) -> None:
-        self._left = _MOST_LEFT
+        self._left = MOST_LEFT
         self._states: list[tuple[int, int]] = []  # how much was left where
 
     def copy(self) -> "Nearby":
@@ -371,13 +351,13 @@ class Nearby:
     def commit(self, decided: int) -> None:
         """``decided`` characters were given out: the next text follows them."""
         at, left = next(((at, left) for at, left in reversed(self._states) if at <= decided), (0, self._left))
-        self._left = min(_MOST_LEFT, left + decided - at)
+        self._left = min(MOST_LEFT, left + decided - at)
         self._states = []
 
     def find(self, text: str, marks: Iterable[tuple[int, int]]) -> Iterator[Span]:
         """Values that stand near the words at ``marks``: where each begins and ends."""
         self._states = []
-        steps = _Steps(self._left, 0)
+        steps = Steps(self._left, 0)
         run = end = -1  # the next run of characters that may be a value; the end of the line
         hidden = 0  # up to here everything is hidden
         for at, after in sorted(marks, key=itemgetter(1, 0)):
@@ -389,28 +369,37 @@ class Nearby:
                 run = -1
             if run < after:
                 run = _next_run(text, after, end)
-            is_reversed = _is_reversed(text, at)
-            if not is_reversed and run >= after + _REACH:
+            is_behind, is_reversed = run < after + _REACH, _is_reversed(text, at)
+            if not is_behind and not is_reversed:
                 continue
             steps.earn(after)
-            is_left = steps.spend(1 + 2 * is_reversed)
-            name = _name_at(text, at, after, end) if is_left else None
-            if name is not None and is_reversed:
-                yield from _before(text, at, name.trust, name.kind)
-            if name is not None and name.position >= 0 and run < after + _REACH:
-                stop = min(end, name.position + _REACH)
-                for token in _walk(text, name.position, stop, name.trust, steps):
-                    is_left = bool(token.text)
-                    if is_left:
-                        last = token.start + len(token.text)
-                        yield Span(token.start, last, name.kind, token.text, Priority.CONFIRMED)
-            if not is_left:
+            if steps.spend(1 + 2 * is_reversed):
+                yield from _values(text, at, after, end, steps, is_behind=is_behind, is_reversed=is_reversed)
+            if steps.left < 0:
                 steps.left, hidden = 0, end
-                first = max(text.rfind("\n", 0, at) + 1, at - _MAX_BEFORE) if is_reversed else at
-                for found in _COULD_BE.finditer(text, first, end):
-                    if _DIGIT.search(found[0]) is not None:
-                        yield Span(*found.span(), "unread", found[0], Priority.CONFIRMED)
+                yield from _unread(text, max(text.rfind("\n", 0, at) + 1, at - _MAX_BEFORE) if is_reversed else at, end)
             self._states.append((after, steps.left))
+
+
+def _values(
+    text: str, at: int, after: int, end: int, steps: Steps, *, is_behind: bool, is_reversed: bool
+) -> Iterator[Span]:
+    """What belongs to the name whose word stands at ``at``."""
+    name = _name_at(text, at, after, end)
+    if name is None:
+        return
+    if is_reversed:
+        yield from _before(text, at, name.trust, name.kind)
+    if is_behind and name.position >= 0:
+        for token in _walk(text, name.position, min(end, name.position + _REACH), name.trust, steps):
+            yield Span(token.start, token.start + len(token.text), name.kind, token.text, Priority.CONFIRMED)
+
+
+def _unread(text: str, first: int, end: int) -> Iterator[Span]:
+    """Everything that may be a value."""
+    for found in _COULD_BE.finditer(text, first, end):
+        if _DIGIT.search(found[0]) is not None:
+            yield Span(*found.span(), "unread", found[0], Priority.CONFIRMED)
 
 
 def _is_reversed(text: str, at: int) -> bool:

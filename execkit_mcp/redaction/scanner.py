@@ -94,6 +94,7 @@ class Scanner:
         for first, last in stretches:
             start = end = covered = -1
             asked: list[Look] = []
+            inside: dict[Look, tuple[int, int]] = {}  # what each found last: it finds nothing more in there
             for index, found_at, found_after in find(lower(text[first:last]), overlapping=True):
                 at = first + found_at
                 if at >= end:
@@ -124,8 +125,12 @@ class Scanner:
                         if look in asked:
                             continue
                         asked.append(look)
+                    if look in inside and inside[look][0] <= at < inside[look][1]:
+                        continue
                     for span in look(text, at, first + found_after, end):
                         spans.append(span)
+                        if span.value:
+                            inside[look] = span.start, span.end
                         if is_wide and span.end > covered:
                             covered = span.end
         return spans, lines, fired is not None

@@ -38,7 +38,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("<<< ", "<<<"),
-        pattern=r"<<<[ \t]{0,4}\$?[\"']?(?P<secret>[^\s\"'$(][^\s\"']{3,300})",
+        pattern=r"<<<[ \t]{0,4}\$?[\"']?(?P<secret>[^\s\"'$(<][^\s\"']{3,300})",
         before=_READS_STDIN,
         example="kinit app@EXAMPLE.COM <<< '{}'",
         counter_example="cat <<< hello1234",
@@ -92,7 +92,7 @@ PLACES: tuple[PlaceRow, ...] = (
         keywords=("mysql", "mysqldump", "mysqladmin", "mariadb", "mongo", "mongosh", "mongodump", "sshpass", "7z", "zip",
                   "unzip", "rar", "unrar", "steghide", "mosquitto_", "docker login", "podman login", "helm registry", "skopeo login", "az login",
                   "oc login", "impacket"),
-        pattern=r"(?:mysql\w*|mariadb[\w-]*|mongo\w*|sshpass|7z\w?|unzip|zip|unrar|rar|steghide|mosquitto_\w+|(?:docker|podman|skopeo|az|oc"
+        pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+|mongo\w{0,20}+|sshpass|7z\w?|unzip|zip|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
         r"|helm registry) login)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-[pP][ \t=]?" + _OPTION_VALUE,
         example="mysql -u root -p{} shop",
         counter_example="mysql --version",

@@ -3,6 +3,7 @@
 
 import base64
 import re
+from functools import lru_cache
 
 from execkit_mcp.model.regex import lazy_regex
 
@@ -124,6 +125,7 @@ def is_random(value: str, least: int = _MIN_RANDOM_CHARS) -> bool:
     return _DIGIT.search(head) is not None and _LETTER.search(head) is not None
 
 
+@lru_cache(maxsize=4096)
 def _is_word(word: str) -> bool:
     strange = sum(word[at : at + 2] not in _PAIRS for at in range(len(word) - 1))
     return strange <= (len(word) - 1) // _STRANGE_PAIRS and _VOWEL.search(word) is not None
@@ -137,7 +139,7 @@ def is_wordy(value: str) -> bool:
         len(digits) >= _MIN_DIGIT_GROUPS and sum(map(len, digits)) >= len(value) * _MIN_DIGIT_SHARE
     ):
         return False
-    letters = sum(c.isalpha() for c in value)
+    letters = sum(map(str.isalpha, value))
     words = sum(len(word) for word in _WORD.findall(value) if _is_word(word.lower()))
     return words >= letters * _MIN_WORD_SHARE
 

@@ -1,5 +1,7 @@
 """A flood of names costs no more than other text, and hides more rather than less."""
 
+import time
+
 import pytest
 
 from execkit_mcp.redaction import Redactor, nearby, scanner
@@ -7,9 +9,19 @@ from execkit_mcp.redaction.prefilter import Everything, Vectorscan
 from execkit_mcp.redaction.table import gates
 from tests.runtime.test_first_stage import HAS_WHEEL
 
-FLOODS = ("_key=a1q9Zr7T ", "aut_key=a1aaaaaaaa_key=a1", "value='a1b2c3' name='x_key ", "api_key of a1b2c3 d4e5f6 ", "_key=a1q9Zr7T\n")
+FLOODS = (
+    "_key=a1q9Zr7T ",
+    "aut_key=a1aaaaaaaa_key=a1",
+    "value='a1b2c3' name='x_key ",
+    "api_key of a1b2c3 d4e5f6 ",
+    "_key=a1q9Zr7T\n",
+)
 MADE = "Qz7" + "vT2mK9xW4pL8sB1n"
-SECRETS = (f"api_key is {MADE} ", f"the auth key of the farm: {MADE} ", f"'value': '{MADE}', 'name': 'bot_key'")  # fmt: skip
+SECRETS = (
+    f"api_key is {MADE} ",
+    f"the auth key of the farm: {MADE} ",
+    f"'value': '{MADE}', 'name': 'bot_key'",
+)
 
 
 def shown(text: str, size: int) -> str:
@@ -68,3 +80,31 @@ def test_an_environment_of_secrets_is_no_flood():
     assert counts.get("unread") is None
     assert clean.count("[REDACTED:") == 500
     assert clean.count("node") == 500
+
+
+DENSE = (
+    "cookie=a=1;",
+    'cookie="a1',
+    "mosquitto_",
+    '"kty":"RSA" ',
+    '"data":{"a":"bbbb", ',
+    "a:bbbbbbb@c ",
+    "::add-mask::",
+)
+
+
+@pytest.mark.parametrize("flood", DENSE)
+def test_twice_the_text_costs_about_twice_the_time(flood: str):
+    redactor = Redactor(key=b"k")
+
+    def took(size: int) -> float:
+        text = (flood * (size // len(flood) + 1))[:size] + "\n"
+        best = 1e9
+        for _ in range(3):
+            start = time.process_time()
+            redactor.text(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    took(4000)
+    assert took(64_000) < 3.2 * took(32_000) + 0.05
