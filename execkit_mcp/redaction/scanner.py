@@ -5,11 +5,37 @@ from typing import NamedTuple, TypeAlias
 
 import ahocorasick_rs
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.prefilter import Everything, Prefilter
 from execkit_mcp.redaction.rule import Look, Rule
 from execkit_mcp.redaction.sight import View, lower
-from execkit_mcp.redaction.span import Span
+from execkit_mcp.redaction.span import Priority, Span
 from execkit_mcp.redaction.table import CONFIRM_WORDS, RULES, confirm_gate, gates_of_rules
+
+_MOST_WITHIN = 16
+
+
+class _Within(NamedTuple):
+    """What a rule found last, and how many overlap before it: where that goes on and on, the rest is hidden."""
+
+    start: int
+    end: int
+    turns: int
+    span: Span
+    is_whole: bool = False
+
+
+_NOWHERE = _Within(-1, -1, 0, Span(-1, -1, "", "", Priority.CONFIRMED))
+_RUN = lazy_regex(r"\S*")
+
+
+def _rest_of(text: str, within: _Within, end: int) -> _Within:
+    """``within`` up to the next blank."""
+    rest = _RUN.match(text, within.end, end)
+    stop = within.end if rest is None else rest.end()
+    span = within.span._replace(end=stop, value=text[within.start : stop])
+    return _Within(within.start, stop, within.turns, span, is_whole=True)
+
 
 _Entry: TypeAlias = tuple[Look, bool, bool]
 """The look of a rule, whether it is wide, whether it is of the line."""
@@ -82,7 +108,7 @@ class Scanner:
         self._gates: tuple[int, ...] = ()
         self.prefilter = prefilter
 
-    def scan(self, view: View) -> tuple[list[Span], dict[int, int], bool]:  # noqa: C901, PLR0912 - the inner loop of everything
+    def scan(self, view: View) -> tuple[list[Span], dict[int, int], bool]:  # noqa: C901, PLR0912, PLR0915 - the inner loop
         """Spans, the lines (start to end) that hold a word worth a second opinion, whether those passed their gate."""
         spans: list[Span] = []
         lines: dict[int, int] = {}
@@ -94,7 +120,7 @@ class Scanner:
         for first, last in stretches:
             start = end = covered = -1
             asked: list[Look] = []
-            inside: dict[Look, tuple[int, int]] = {}  # what each found last: it finds nothing more in there
+            inside: dict[Look, _Within] = {}
             for index, found_at, found_after in find(lower(text[first:last]), overlapping=True):
                 at = first + found_at
                 if at >= end:
@@ -125,12 +151,17 @@ class Scanner:
                         if look in asked:
                             continue
                         asked.append(look)
-                    if look in inside and inside[look][0] <= at < inside[look][1]:
+                    within = inside.get(look, _NOWHERE)
+                    if at < within.end and at >= within.start and within.turns >= _MOST_WITHIN:
+                        if not within.is_whole:
+                            within = inside[look] = _rest_of(text, within, end)
+                            spans.append(within.span)
                         continue
                     for span in look(text, at, first + found_after, end):
                         spans.append(span)
                         if span.value:
-                            inside[look] = span.start, span.end
+                            turns = within.turns + 1 if span.start < within.end else 0
+                            inside[look] = _Within(span.start, span.end, turns, span)
                         if is_wide and span.end > covered:
                             covered = span.end
         return spans, lines, fired is not None

@@ -108,3 +108,12 @@ def test_twice_the_text_costs_about_twice_the_time(flood: str):
 
     took(4000)
     assert took(64_000) < 3.2 * took(32_000) + 0.05
+
+
+@pytest.mark.parametrize("times", [1, 2, 15, 16, 17, 40, 400])
+def test_a_token_behind_many_of_its_beginnings_is_hidden_to_its_end(times: int):
+    beginning = "xo" + "xe-"
+    text = "set " + beginning * times + MADE * 5 + " done\n"
+    clean = Redactor(key=b"k").text(text)[0]
+    assert MADE[-9:] not in clean
+    assert clean.endswith(" done\n")
