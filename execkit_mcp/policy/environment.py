@@ -53,6 +53,9 @@ _LOCALE = lazy_regex(
     r"|C|POSIX|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?i:utf-?8|iso-?8859-?[0-9]{1,2})(?:@[a-z]+)?|(?!zh)[a-z]{2,3}(?:_[A-Z]{2})?"
 )
 
+# A zone by its name or its rule: every program that tells the time opens what else TZ names, be it a device.
+_ZONE = lazy_regex(r"(?!.*[.][.])(?::?/usr/share/zoneinfo/|:?/etc/localtime\Z)?(?!:?/)[\w+,./:<> -]*")
+
 _IDENTIFIER = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # What every session starts with, whatever its policy says: no pagers, no git configuration that runs something.
@@ -123,6 +126,11 @@ def is_plain_locale(name: str, value: str) -> bool:
     if name == "LANGUAGE":
         return "/" not in value
     return _LOCALE.fullmatch(value) is not None
+
+
+def is_plain_zone(value: str) -> bool:
+    """Whether the value of TZ names a time zone, and no file elsewhere."""
+    return _ZONE.fullmatch(value) is not None
 
 
 def session_environment(document: PolicyDocument) -> dict[str, str]:

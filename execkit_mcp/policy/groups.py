@@ -43,7 +43,7 @@ _ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
 _VERSIONS = (
     "python python3 node npm pip pip3 uv ruff mypy gcc g++ cc clang clang++ make cmake ninja java javac ruby perl php docker "
     "docker-compose podman kubectl helm curl wget ssh scp rsync psql mysql sqlite3 redis-cli systemctl openssl vim tmux "
-    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch split csplit shred truncate install mktemp sed mvn gradle"
+    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch split csplit shred truncate install mktemp sed gradle"
 )
 _VERSION_WORDS = ("--version", "-version", "-V", "-v", "--help", "-h", "version", "help")
 _WRAPPERS = "timeout nice ionice nohup stdbuf time xargs watch"

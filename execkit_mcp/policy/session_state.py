@@ -9,7 +9,14 @@ from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode, Verdict
 from execkit_mcp.policy.effects import place_word, refused_place
-from execkit_mcp.policy.environment import BASE_FORCE, is_dangerous, is_identifier, is_locale, is_plain_locale
+from execkit_mcp.policy.environment import (
+    BASE_FORCE,
+    is_dangerous,
+    is_identifier,
+    is_locale,
+    is_plain_locale,
+    is_plain_zone,
+)
 from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, adding, strictest
 from execkit_mcp.policy.knowledge.builtins import only_shows
 from execkit_mcp.policy.knowledge.invocation import Arg, ArgKind, static
@@ -80,6 +87,8 @@ def judge_variable(  # noqa: PLR0911 - each reason ends it
         and (refusal := _judge_locale(name, values, case, is_absolute_only=is_absolute_only)) is not None
     ):
         return refusal
+    if name == "TZ" and (strange := next((value for value in values or () if not is_plain_zone(value)), "")):
+        return _refused(f"TZ={strange} makes programs open that file.", "Name a time zone: `TZ=Europe/Berlin`.")
     if is_absolute_only or name in rules.env_set or name in free:
         return ALLOWED
     if not is_exported and name == name.lower():

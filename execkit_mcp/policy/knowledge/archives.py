@@ -8,7 +8,7 @@ from functools import partial
 
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.invocation import Arg, static
-from execkit_mcp.policy.knowledge.reading import Reading
+from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Program, flags_of
 
 _TAR_FLAGS = (
@@ -109,22 +109,41 @@ def _after_zip(reading: Reading) -> None:
 
 
 def _after_unzip(reading: Reading) -> None:
-    """Lists and tests read; extracting writes where ``-d`` says or here."""
+    """Lists and tests read; extracting writes where ``-d`` says, which may stand behind the names, or here."""
     for path in reading.operands[:1]:
         reading.mark("r", path)
-    if not reading.has("-l", "-t", "-v", "-Z", "-p", "-c", "-z") and reading.operands and not reading.has("-d"):
+    folders = reading.has("-d")
+    names = list(reading.operands[1:])
+    while names:
+        name = names.pop(0)
+        if name.prefix.startswith("-d"):
+            folders = True
+            reading.mark("d", rest_of(name, 2) if name.text != "-d" else names.pop(0) if names else None)
+    # `-Z` lists where it is the first word; it does nothing elsewhere.
+    is_listing = reading.has("-l", "-t", "-v", "-p", "-c", "-z") or (
+        reading.args[:1] and reading.args[0].prefix.startswith("-Z")
+    )
+    if not is_listing and reading.operands and not folders:
         reading.mark("d", None)
 
 
 def _after_compress(reading: Reading) -> None:
     """Compressing replaces the file, unless it goes to standard output or is only looked at."""
-    is_reading = reading.has("-c", "-t", "-l") or reading.name in {
-        "zcat",
-        "bzcat",
-        "xzcat",
-        "lzcat",
-        "zstdcat",
-    }
+    # The last of these says what is done, except to gzip: `xz -t -d x.xz` unpacks the file.
+    tasks = [use.names for use in reading.flags if _TASKS.intersection(use.names)]
+    is_looking = reading.has("-t", "-l") and (reading.name in _GZIPS or not _CHANGING_TASKS.intersection(tasks[-1]))
+    is_reading = (
+        is_looking
+        or reading.has("-c")
+        or reading.name
+        in {
+            "zcat",
+            "bzcat",
+            "xzcat",
+            "lzcat",
+            "zstdcat",
+        }
+    )
     for path in reading.operands:
         reading.mark("r", path)
         if not is_reading and not (path.is_static and path.text == "-"):
@@ -151,6 +170,9 @@ def _after_seven(reading: Reading) -> None:
         reading.effect(EffectKind.UNKNOWN, None, "changes files")
 
 
+_CHANGING_TASKS = frozenset(("-z", "-d"))
+_TASKS = _CHANGING_TASKS | {"-t", "-l"}
+_GZIPS = frozenset(("gzip", "gunzip", "zcat"))
 _GZIP = (
     "-a,--ascii -c,--stdout,--to-stdout -d,--decompress,--uncompress -f,--force -h -k,--keep "
     "-l,--list -L,--license -n,--no-name "
@@ -212,8 +234,9 @@ PROGRAMS = (
     Program(
         names="unzip",
         source="unzip 6.0 manual",
-        flags="-l -t -v -Z -p -c -z -f -u -n -o -q -a -j -C -L -X -x= -d=:d -P= -U -V -W -K -D -1 -2 -s -h -m",
+        flags="-l -t -v -Z -p -c -z -f -u -n -o -q -a -j -C -L -X -x -d=:d -P= -U -V -W -K -D -1 -2 -s -h -m",
         operands="-*",
+        is_permuting=False,  # behind the archive stand names in it: `unzip a.zip -l` unpacks the file `-l`
         after=_after_unzip,
     ),
     Program(names="zipinfo", source="unzip 6.0 manual", flags="-12smlvhMtTzC -x=", operands="r -*"),

@@ -134,7 +134,7 @@ PROGRAMS = (
         source="docker 24 manual",
         flags="-H,--host=:u -c,--context=:C --config=:rx -D,--debug -l,--log-level= --tls --tlscacert=:r "
         "--tlscert=:r --tlskey=:r --tlsverify --url=:u --connection=:C "
-        "--root=:R --runroot=:R --remote -r",
+        "--root=:d --runroot=:d --remote -r",
         has_local_flags=True,
         alone="--version -v --help -h",
         is_remote=True,

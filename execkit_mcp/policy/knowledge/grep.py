@@ -9,17 +9,24 @@ from functools import partial
 
 from execkit_mcp.model import EffectKind
 from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge.invocation import Arg, static
 from execkit_mcp.policy.knowledge.reading import HERE, Reading
 from execkit_mcp.policy.knowledge.spec import Program
 
 
 def _after_grep(reading: Reading) -> None:
     """A recursive grep without a path reads the current folder."""
+    if reading.name in _COUNTS_OR_NOT:
+        # A count is no count to them if it is no number: then it is the pattern, and what follows are paths.
+        for value in reading.flag_values("-A", "-B", "-C", "-m"):
+            if not (value.is_static and value.text.isdecimal()):
+                reading.effect(EffectKind.UNKNOWN, value, "no count, so that it is the pattern")
     paths = reading.operands if reading.modes & {"pattern", "list"} else reading.operands[1:]
     if not paths and (reading.is_deep or reading.name in {"rg", "ag", "ack"}):
         reading.mark("R", HERE)
 
 
+_COUNTS_OR_NOT = frozenset(("ag", "ack", "ack-grep"))
 _GREP = (
     "-E,--extended-regexp -F,--fixed-strings -G,--basic-regexp -P,--perl-regexp "
     "-e,--regexp=>pattern -f,--file=:r>pattern "
@@ -40,14 +47,24 @@ _grep = partial(Program, flags=_GREP, operands="- r*", modes={"pattern": "r*"}, 
 _diff = partial(Program, source="diffutils 3.8 manual", operands="r*", is_abbreviating=True)
 
 
+_JQ_VALUED = frozenset(("-L", "--indent"))
+
+
 def _before_jq(reading: Reading) -> None:
     """Take out jq's flags that take two words (``--arg name value``) or all that follow (``--args``)."""
-    kept = []
+    kept: list[Arg] = []
     index = 0
     args = reading.args
     while index < len(args):
         arg = args[index]
         text = arg.text if arg.is_static else ""
+        if text in _JQ_VALUED and index + 1 < len(args):
+            # The word is its value, whatever it looks like: `--indent --arg . FILE` reads the file.
+            if args[index + 1].prefix.startswith("-"):
+                reading.unknown_flag(f"{text} {args[index + 1].text}")
+            kept.extend(args[index : index + 2])
+            index += 2
+            continue
         if text in {"--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"}:
             for word in args[index + 1 : index + 3]:
                 if not word.is_single:
@@ -96,6 +113,33 @@ def _after_yq(reading: Reading) -> None:
             reading.mark("r", program)
     for path in words[1:]:
         reading.mark("r", path)
+
+
+_TREE_VALUED = frozenset("LPIHTo")
+
+
+def _before_tree(reading: Reading) -> None:
+    """Letters in a cluster take the words behind it in their order (``tree -Lo 1 FILE`` writes the file)."""
+    rest = list(reading.args)
+    found: list[Arg] = []
+    while rest:
+        arg = rest.pop(0)
+        if not (arg.is_static and arg.text.startswith("-") and arg.text[:2] != "--" and len(arg.text) > len("-x")):
+            found.append(arg)
+            if arg.is_static and arg.text[:1] == "-" and arg.text[1:] in _TREE_VALUED and rest:
+                found.append(rest.pop(0))
+            continue
+        level = _TREE_LEVEL.search(arg.text)
+        for letter in _TREE_LEVEL.sub("", arg.text[1:]):
+            found.append(static(f"-{letter}"))
+            if letter in _TREE_VALUED and rest:
+                found.append(rest.pop(0))
+        if level is not None:
+            found.extend((static("-L"), static(level.group()[1:])))
+    reading.args = tuple(found)
+
+
+_TREE_LEVEL = lazy_regex(r"L[0-9]+")
 
 
 def _after_binutils(reading: Reading) -> None:
@@ -255,6 +299,7 @@ PROGRAMS = (
         "-n,-name= -o= -p,-ps,-postscript,-plain -r,-revert -R= -s,-seek= -u -v,-version -d",
         operands="r o",
         is_long_only=True,
+        is_permuting=False,  # behind a file, a flag is the file to write
     ),
     Program(
         names="strings",
@@ -308,6 +353,7 @@ PROGRAMS = (
         operands="R*",
         modes={"list": "R*;?"},
         empty="R",
+        before=_before_tree,
     ),
     Program(
         names="jq",

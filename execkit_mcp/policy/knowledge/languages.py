@@ -14,6 +14,8 @@ from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _ANY = "-*;dxN"
+_BUILDS = "their manuals: a build file is code"
+_LINTS = "--check --diff -q,--quiet -v,--verbose -l --list-different --strict"
 _tool = partial(Program, source="its manual", has_local_flags=False)
 
 
@@ -84,14 +86,20 @@ PROGRAMS = (
         "dxN",
         alone="--version -v -V --help -h",
     ),
+    opaque("make gmake gradle bundle gem", _BUILDS, "dx", alone="--version -v --help -h"),
+    # `-v` of some of these is verbose, and they build.
     opaque(
-        "make gmake cmake ninja meson bazel buck gradle gradlew mvn ant sbt rake tox nox pre-commit "
-        "invoke fab scons just task "
-        "bundle gem composer cpan cpanm mix rebar3 stack cabal lein ctest cpack autoconf "
-        "automake libtool configure xmake waf premake",
-        "their manuals: a build file is code",
+        "cmake ninja meson ant rake pre-commit scons just task stack cabal ctest cpack autoconf automake libtool",
+        _BUILDS,
         "dx",
-        alone="--version -v --help -h",
+        alone="--version --help -h",
+    ),
+    # These read the project, its options for the virtual machine or a program of its own before they say their version.
+    opaque(
+        "bazel buck gradlew mvn sbt tox nox invoke fab composer cpan cpanm mix rebar3 lein configure xmake waf premake",
+        _BUILDS,
+        "dx",
+        alone="",
     ),
     opaque(
         "gcc g++ cc c++ clang clang++ ld as tcc rustc gfortran nvcc javac kotlinc ghc tsc webpack vite "
@@ -101,11 +109,12 @@ PROGRAMS = (
         alone="--version -v -version --help",
     ),
     opaque(
-        "pytest py.test nosetests unittest jest mocha vitest karma cypress playwright phpunit rspec",
+        "nosetests unittest jest mocha vitest karma cypress playwright phpunit rspec",
         "their manuals: tests are code",
         "dx",
         alone="--version -V --help -h",
     ),
+    opaque("pytest py.test", "pytest 8 manual: plug-ins that the project names come first", "dx", alone=""),
     opaque(
         "ansible ansible-playbook ansible-galaxy puppet chef salt vault consul nomad packer",
         "their manuals",
@@ -136,12 +145,14 @@ PROGRAMS = (
         },
     ),
     _tool(
-        names="black isort autopep8 yapf prettier gofmt rustfmt clang-format shfmt eslint flake8 pylint "
+        names="black isort autopep8 yapf prettier gofmt rustfmt clang-format shfmt eslint "
         "mypy pyright bandit shellcheck hadolint yamllint",
-        flags="--check --diff -q,--quiet -v,--verbose -l --list-different --strict",
+        flags=_LINTS,
         operands="Rd*;x",
         alone="--version -V --help -h",
     ),
+    # Plug-ins and hooks that the project names come before the version.
+    _tool(names="flake8 pylint", flags=_LINTS, operands="Rd*;x", alone=""),
     _tool(
         names="npm",
         flags="-g,--global --depth= --json -l,--long --all -s,--silent -q --parseable --prefix=:R "

@@ -9,6 +9,7 @@ the environment names, as git and journalctl do; the policy forces that to be ``
 """
 
 from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.opaque import opaque
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Program
@@ -24,13 +25,31 @@ def _after_man(reading: Reading) -> None:
 _FIRST_KEYS = lazy_regex(r"\+\+?(?:\d*[gGF]?|/[\w .-]*)")
 
 
+_LESS_NUMBERS = frozenset(("-b", "-h", "-y", "-z"))
+_NUMBER = lazy_regex(r"-?[0-9]+")
+
+
+def _before_less(reading: Reading) -> None:
+    """A word that begins with a plus holds keys to press first; going to a line or a pattern is what they may do.
+
+    Such a word ends no options, so a flag without an effect stands in for it.
+    """
+    reading.args = tuple(
+        static("-X") if arg.is_static and _FIRST_KEYS.fullmatch(arg.text) else arg for arg in reading.args
+    )
+
+
 def _after_less(reading: Reading) -> None:
-    """A word that begins with a plus holds keys to press first; going to a line or a pattern is what they may do."""
-    for word in reading.operands:
-        if not word.prefix.startswith("+"):
-            reading.mark("r", word)
-        elif not (word.is_static and _FIRST_KEYS.fullmatch(word.text)):
+    """A value that ends early leaves the rest of its word to be read as options: ``-b64oFILE``, ``-Pprompt$oFILE``."""
+    for use in reading.flags:
+        value = use.value
+        if value is None or "-o" in use.names or "-O" in use.names:
+            continue
+        is_number = not _LESS_NUMBERS.isdisjoint(use.names)
+        if not (value.is_static and (_NUMBER.fullmatch(value.text) if is_number else "$" not in value.text)):
             reading.mark("x", None)
+    for word in reading.operands:
+        reading.mark("x" if word.prefix.startswith("+") else "r", None if word.prefix.startswith("+") else word)
 
 
 PROGRAMS = (
@@ -50,6 +69,8 @@ PROGRAMS = (
         "--squeeze-blank-lines --no-lessopen --quit-on-intr --silent --quiet --header= --wordwrap --tilde --hilite-search --no-keypad "
         "-o,--log-file=:w -O,--LOG-FILE=:w -k,--lesskey-file=:rx --lesskey-src=:rx --lesskey-content=:x -t,--tag=:x -T,--tag-file=:rx",
         operands="-*",
+        is_permuting=False,  # behind a file, a flag is a file as well
+        before=_before_less,
         after=_after_less,
         alone="--version -V --help -?",
     ),

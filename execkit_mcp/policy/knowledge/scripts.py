@@ -152,9 +152,9 @@ class _SedScript:
             self.until(delimiter)
             self.end()
         elif char in {"r", "R"}:
-            self.finds.append(("r", self.line().strip(_BLANK)))
+            self.finds.append(("r", self.line().lstrip(_BLANK)))
         elif char in {"w", "W"}:
-            self.finds.append(("w", self.line().strip(_BLANK)))
+            self.finds.append(("w", self.line().lstrip(_BLANK)))
         elif char == "e":
             self.finds.append(("x", self.line()))
         else:
@@ -184,7 +184,7 @@ class _SedScript:
                 self.finds.append(("x", ""))
             elif char == "w":
                 self.take()
-                self.finds.append(("w", self.line().strip(_BLANK)))
+                self.finds.append(("w", self.line().lstrip(_BLANK)))
                 return
             else:
                 self.end()
@@ -246,15 +246,20 @@ def _after_sed(reading: Reading) -> None:
 
 _AWK_TOKEN = lazy_regex(
     r"""(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<name>@?[A-Za-z_]\w*(?:::\w+)?)"""
-    r"""|(?P<number>\.?\d[\w.]*)"""
+    r"""|(?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?!\w))"""
     r"""|(?P<two>\|\||&&|\|&|>>|>=|<=|==|!=|!~|\+\+|--|\*\*|[-+*/%^]=)|(?P<blank>[ \t\n\r]+)|(?P<one>.)""",
     re.DOTALL,
 )
-_AWK_BAD_TEXT = lazy_regex(r"\b(?:system|getline|include|load|extension|PROCINFO|ARGV|SYMTAB|FUNCTAB)\b|@")
+# A digit may stand before a name: `1system("id")` is a number and what a function gives.
+_AWK_BAD_TEXT = lazy_regex(r"(?<![A-Za-z_])(?:system|getline|include|load|extension|PROCINFO|ARGV|SYMTAB|FUNCTAB)\b|@")
 _AWK_ANY_OUTPUT = lazy_regex(r"(?<!\|)\|(?!\|)|>(?!=)")
 _AWK_NO_OPERAND = words_of("print printf return in case else do exit delete while if for switch")
 _AWK_OPERAND_END = frozenset((")", "]", "$", "++", "--"))
+# Behind these a slash begins a pattern to some awks and divides to others (`length /x/`).
+_AWK_UNSETTLED = frozenset((")", "\n", "++", "--", "$", "length"))
 _AWK_BAD_TOKENS = frozenset(("|", "|&", ">>", '"', "\\"))
+# All awks agree about the end of a bracket expression that holds no slash, no bracket and no escaped one.
+_AWK_BRACKET = lazy_regex(r"\[\^?\]?(?:\[:[a-z]+:\]|\\[^\[\]/\n]|[^\[\]/\\\n])*\]")
 _AWK_UNREAD = "holds something that this reader does not know"
 _AWK_AMBIGUOUS = "holds a > or | behind a / that may be a division or begin a pattern"
 _AWK_UNNAMED = "writes to a file that is not one plain string"
@@ -317,9 +322,10 @@ class _Awk:
         if text in {">", ">>"} and self.is_printing and self.depth == 0:
             self.is_naming, self.last = True, ">"
             return True
-        if text in _AWK_BAD_TOKENS:
+        # A digit by itself begins no number that all awks read alike.
+        if text in _AWK_BAD_TOKENS or (kind == "one" and text.isdigit()):
             return False
-        if text in {"/", "/="} and self.last in {")", "\n", "++", "--", "$"}:
+        if text in {"/", "/="} and self.last in _AWK_UNSETTLED:
             self.is_ambiguous = True
         if kind == "name":
             if text in {"print", "printf"}:
@@ -354,10 +360,10 @@ def _regex_end(text: str, start: int) -> int:
         elif char == "\n":
             return -1
         elif char == "[":
-            close = text.find("]", index + (3 if text[index + 1 : index + 2] == "^" else 2))
-            if close < 0 or set(text[index:close]) & {"\n", "/"}:
+            bracket = _AWK_BRACKET.match(text, index)
+            if bracket is None:
                 return -1
-            index = close
+            index = bracket.end() - 1
         elif char == "/":
             return index + 1
         index += 1
@@ -385,6 +391,8 @@ def _after_awk(reading: Reading) -> None:
         files = operands
     else:
         programs, files = operands[:1], operands[1:]
+    if len(programs) > 1 and all(program.is_static for program in programs):
+        programs = [static("\n".join(program.text for program in programs))]
     for program in programs:
         _judge_awk(reading, program)
     for path in files:

@@ -29,8 +29,8 @@ def _after_crontab(reading: Reading) -> None:
 
 
 def _after_tput(reading: Reading) -> None:
-    """``init`` and ``reset`` run the program that the terminal's description names."""
-    if any(not arg.is_static or arg.text in {"init", "reset"} for arg in reading.operands[:1]):
+    """``init`` and ``reset``, which may stand behind others, run the program that the terminal's description names."""
+    if any(not arg.is_static or arg.text in {"init", "reset"} for arg in reading.operands):
         reading.mark("x", None)
 
 

@@ -1,8 +1,10 @@
 """systemd's tools. Source: systemd 252 manual. All of them take their flags anywhere."""
 
+import re
 from functools import partial
 
 from execkit_mcp.model import EffectKind
+from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
@@ -31,6 +33,22 @@ def _after_journal(reading: Reading) -> None:
     for arg in reading.operands:
         if arg.prefix.startswith("/"):
             reading.mark("f", arg)
+
+
+_CONFIG_FOLDERS = ("/etc/", "/run/", "/usr/local/lib/", "/usr/lib/", "/lib/")
+
+
+def _after_cat_config(reading: Reading) -> None:
+    """The name, without the folder that it may begin with, is looked for in each folder of configuration."""
+    for arg in reading.operands:
+        if not arg.is_static:
+            reading.mark("r?", arg)
+            continue
+        text = re.sub("/+(?:[.]/+)*", "/", arg.text)
+        name = next((text.removeprefix(each) for each in _CONFIG_FOLDERS if text.startswith(each)), text.lstrip("/"))
+        for folder in _CONFIG_FOLDERS[:-1]:  # the last is another name of the one before
+            reading.mark("r", static(f"{folder}{name}"))
+            reading.mark("R", static(f"{folder}{name}.d"))
 
 
 def _after_service(reading: Reading) -> None:
@@ -145,7 +163,8 @@ PROGRAMS = (
         subcommands={
             "time|blame|critical-chain|plot|dot|unit-paths|condition|calendar|timestamp|timespan|"
             "syscall-filter|capability|exit-status|security": "-*",
-            "verify|cat-config|dump": "r*",
+            "verify|dump": "r*",
+            "cat-config": Grammar(operands="-*", after=_after_cat_config),
             "log-level|log-target|set-log-level|service-watchdogs": "s*",
         },
     ),
