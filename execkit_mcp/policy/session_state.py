@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode, Verdict
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.effects import place_word, refused_place
 from execkit_mcp.policy.environment import (
     BASE_FORCE,
@@ -28,6 +29,7 @@ _DECLARERS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 # Flags of builtins that take a value, so that the words after them are not names.
 _VALUED = {"read": "adinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc", "getopts": ""}
 _LOOKS = frozenset({"-l", "-t", "-lt"})
+_OPENED = lazy_regex(r"[0-9]")
 _DEFAULT_NAMES = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE"}
 
 
@@ -140,8 +142,13 @@ def declared(args: tuple[Arg, ...]) -> list[tuple[str | None, tuple[str, ...] | 
     return out
 
 
-def named(builtin: str, args: tuple[Arg, ...], letters: set[str] | None = None) -> list[Arg]:
-    """The variables that ``read``, ``mapfile``, ``unset`` or ``getopts`` names; its flags go to ``letters``."""
+def named(
+    builtin: str, args: tuple[Arg, ...], letters: set[str] | None = None, descriptors: list[Arg] | None = None
+) -> list[Arg]:
+    """The variables that ``read``, ``mapfile``, ``unset`` or ``getopts`` names.
+
+    Its flags go to ``letters``, and what ``-u`` reads from to ``descriptors``.
+    """
     valued = _VALUED.get(builtin, "")
     names: list[Arg] = []
     index = 0
@@ -163,6 +170,8 @@ def named(builtin: str, args: tuple[Arg, ...], letters: set[str] | None = None) 
                 index += not rest
                 if builtin == "read" and letter == "a":
                     names.append(value)
+                if letter == "u" and descriptors is not None:
+                    descriptors.append(value)
                 break
             continue
         takes_options = False
@@ -172,7 +181,7 @@ def named(builtin: str, args: tuple[Arg, ...], letters: set[str] | None = None) 
     return names or ([static(_DEFAULT_NAMES[builtin])] if builtin in _DEFAULT_NAMES else [])
 
 
-def _judge_names(  # noqa: C901 - one builtin after another
+def _judge_names(  # noqa: C901, PLR0912 - one builtin after another
     builtin: str, args: tuple[Arg, ...], case: Case
 ) -> list[Finding]:
     found: list[Finding] = []
@@ -189,7 +198,13 @@ def _judge_names(  # noqa: C901 - one builtin after another
                 found.append(judge_variable(name, values, case, is_exported=is_exported))
     elif builtin in ("read", "mapfile", "readarray", "getopts", "unset"):
         letters: set[str] = set()
-        names = named(builtin, args, letters)
+        descriptors: list[Arg] = []
+        names = named(builtin, args, letters, descriptors)
+        if any(not _OPENED.fullmatch(each.text) for each in descriptors):
+            # From 10 on the shell keeps its own: there what it is told next can be read, before it reads that itself.
+            found.append(
+                _state_refused(f"{builtin} -u reads from the shell's own descriptors.", "Use one from 0 to 9.")
+            )
         if builtin == "read" and letters & {"e", "E"}:
             found.append(
                 _state_refused("On a terminal, the line editor of read -e runs what is typed.", "Leave -e out.")

@@ -40,3 +40,23 @@ async def test_a_variable_of_an_earlier_call_is_never_a_known_word(reading):
     for text in ("sort -k1$x f", "sort $x f", 'cat "$x"', 'for y in "$x"; do sort "$y"; done', "ls ${x}*"):
         with pytest.raises(Blocked):
             await reading.exec(text)
+
+
+# The shell's own input stands at a descriptor from 10 on while it runs a command; what a process that outlives the
+# command takes from there is missing from the next line that the shell is told, or is the nonce of its status.
+@pytest.mark.parametrize(
+    "words",
+    [
+        "read -r -N 7 -u 11 x",
+        "read -u11 x",
+        "read -ru 11 x",
+        "command read -u 11 x",
+        "mapfile -u 11 x",
+        'n=1; read -u "1$n" x',
+    ],
+)
+async def test_nobody_reads_what_the_shell_is_told(reading, words):
+    for text in (words, f": <({words})", f"{{ {words}; }} | cat"):
+        with pytest.raises(Blocked):
+            await reading.exec(text)
+    assert (await reading.exec('read -r -u 3 x 3<<< here; echo "$x"')).stdout == "here\n"
