@@ -103,7 +103,7 @@ def parse_event(line: bytes) -> Event:
 
 def marker(command: str | None = None, **words: object) -> str:
     """A marker's text; words that are None or empty are left out."""
-    text = " ".join(f"{name}={_word(value)}" for name, value in words.items() if value is not None and value != "")
+    text = " ".join([f"{name}={_word(value)}" for name, value in words.items() if value is not None and value != ""])
     return text if command is None else text + _COMMAND + command
 
 

@@ -103,7 +103,10 @@ class OutputChain:
     @property
     def redactions(self) -> Mapping[str, int]:
         """How many secrets of each kind were replaced in what is decided."""
-        return dict(self._settled_counts + self._stream.counts)
+        counts = self._stream.counts
+        if not (counts and self._settled_counts):  # nearly always there is none at all, and Counters add slowly
+            return dict(counts or self._settled_counts)
+        return dict(self._settled_counts + counts)
 
     @property
     def invalid_bytes(self) -> int:

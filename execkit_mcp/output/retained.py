@@ -46,6 +46,9 @@ class Slice(Struct, frozen=True, kw_only=True):
     skipped_bytes: int = 0
 
 
+_NOTHING = Slice(text="", offset=0, next_offset=0)
+
+
 class Matches(Struct, frozen=True, kw_only=True):
     """Lines that matched a pattern: ``text`` holds ``LINE:text`` rows, ``matches`` counts all of them."""
 
@@ -269,6 +272,8 @@ class RetainedText:
 
         One piece never spans the part that fell out.
         """
+        if not self.total_bytes:
+            return _NOTHING
         asked = offset = max(0, min(offset, self.total_bytes))
         if self._head_bytes <= offset < self.tail_offset:
             offset = self.tail_offset

@@ -52,4 +52,4 @@ def current_client() -> Client | None:
 
 
 def _plain(text: str) -> str:
-    return "".join(char for char in text if char.isprintable())[:_CHARS]
+    return (text if text.isprintable() else "".join(filter(str.isprintable, text)))[:_CHARS]
