@@ -49,6 +49,9 @@ FORMS: dict[str, Form] = {
     ),
     "block": Form(lazy_regex(r"[ \t]*[\"']?(?P<secret>[^\s\"'#]{4,4096})[\"']?[ \t\r]*")),
     "item": Form(lazy_regex(r"[ \t]*\"(?P<secret>[^\"\n]{1,4096})\",?[ \t\r]*")),
+    "items": Form(
+        lazy_regex(r"[ \t]*(?:-[ \t]+)?(?:\[\d{1,3}\][ \t]+)?(?:\"(?P<double>[^\"\n]{1,4096})\"|'(?P<single>[^'\n]{1,4096})'|(?P<secret>[^\s\"',\[\](){}]{6,4096})),?[ \t\r]*"),
+    ),
     "dump": Form(lazy_regex(r"[ \t]*string\(\d{1,5}\)[ \t]\"(?P<secret>[^\n]{1,4096})\"[ \t\r]*")),
     "reply": Form(lazy_regex(r"[ \t]*\d{1,3}\)[ \t]\"(?P<secret>[^\"\n]{1,4096})\"[ \t\r]*")),
     "send": Form(lazy_regex(r"[ \t]*send[ \t](?:--[ \t])?[\"'](?P<secret>[^\"'\\\n$]{3,400})(?:\\[rn]){0,2}[\"'][ \t\r]*")),
@@ -134,7 +137,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
         "alone",
         "$ headscale preauthkeys create -u 1",
-        holds=("$ ", "# ", "% ", "\u276f ")),
+        hint=Trust.PASSWORD, holds=("$ ", "# ", "% ", "\u276f ")),
     Announcement(
         lazy_regex(r"(?i)^/?(?:[\w.-]{1,60}/){1,12}[\w.-]{0,40}" + NAMED + r"(?![a-z])[\w-]{0,12}[ \t\r]*$"),
         "alone",
@@ -158,12 +161,12 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         lazy_regex(r"(?:>>>|In \[\d+\]:|irb[^>]{0,20}>|>|^[\w.:@/\[\]-]{1,60}>) [^=\n]{0,200}(?i:password|passwd|secret|token|api_?key)(?:[\w\"'\])]{0,12}|:[\w:.-]{1,60})[ \t\r]*$"),
         "codes",
         ">>> settings.DATABASES['default']['PASSWORD']",
-        lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),
+        hint=Trust.PASSWORD, lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),
     Announcement(
-        lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|secret|token|api_?key)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
+        lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|secret|token|api_?key|cookie)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
         "alone",
         "$ cat /run/secrets/db_password",
-        skips=1, holds=("$ ", "# ", "% ", "\u276f ")),
+        hint=Trust.PASSWORD, skips=1, holds=("$ ", "# ", "% ", "\u276f ")),
     Announcement(
         lazy_regex(r"(?i)" + _STRONG + r"[\w.-]{0,40}(?<!name)(?<!file)(?<!path)[\"']?[ \t]*:[ \t]*[|>][-+0-9]{0,2}[ \t\r]*$"), "block", "api_key: |", Trust.SECRET, ends="|>-+0123456789", holds=(": |", ": >", ":|", ":>")),
     Announcement(
@@ -188,15 +191,26 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         skips=3,
     ),
     Announcement(
-        lazy_regex(r"(?i)^[ \t{]*\"type\"[ \t]*:[ \t]*\"(?:secret|password|token|credential)\",[ \t\r]*$"),
+        lazy_regex(r"(?i)^[ \t{]*\"type\"[ \t]*:[ \t]*\"(?:secret|password|token|credential|securestring)\",[ \t\r]*$"),
         "member",
         '"type": "secret",',
+        hint=Trust.PASSWORD,
         skips=2,
         ends=",",
     ),
     Announcement(
         lazy_regex(r"(?i)^[ \t]*\"-{1,2}[\w.-]{0,40}(?:" + _STRONG + r"|requirepass)\",[ \t\r]*$"), "item", '"--requirepass",', Trust.PASSWORD, ends=","
     ),
+    Announcement(
+        lazy_regex(r"(?i)^[ \t]*(?:[\w.:-]{1,40}[ \t]+)?[\"']?[\w.-]{0,60}" + NAMED_LIKE_A_PASSWORD + r"(?:s|_?list)?[\"']?[ \t]*(?:[:=][ \t]*(?:\w{1,20})?[\[(]|=>[ \t]*\[)[ \t\r]*$"),
+        "items", "password: Some(", Trust.PASSWORD, lines=_MOST_CODES, ends="[("),
+    Announcement(
+        lazy_regex(r"(?i)^[ \t]*(?:[\w.:-]{1,40}[ \t]+)?[\"']?[\w.-]{0,60}(?:" + NAMED + r"|(?:[a-z]{2,20})[_-]keys?)(?:s|_?list)?[\"']?[ \t]*(?:[:=][ \t]*(?:\w{1,20})?[\[(]|=>[ \t]*\[)[ \t\r]*$"),
+        "items", '"admin_keys": [', lines=_MOST_CODES, ends="[("),
+    Announcement(
+        lazy_regex(r"(?i)^\$?[\w.]{0,40}\$[\w.]{0,20}" + NAMED + r"[ \t\r]*$"), "items", "$password", hint=Trust.PASSWORD, lines=3, holds=("$",)),
+    Announcement(
+        lazy_regex(r"(?i)^[ \t]*(?:protected|private|public|var)[ \t]+\$\w{0,40}(?:" + _STRONG + r"|pass|pw)\w{0,20}[ \t]*=>[ \t\r]*$"), "dump", "  protected $pass =>", Trust.PASSWORD, ends=">"),
     Announcement(lazy_regex(r"334 UGFzc3dvcmQ6[ \t\r]*$"), "sent", "334 UGFzc3dvcmQ6", Trust.PASSWORD),
     Announcement(lazy_regex(r"(?i)\[[\"']?[\w.:-]{0,40}" + _STRONG + r"[\w.-]{0,20}[\"']?(?::[\w:\"']{1,40})?\][ \t]*=>[ \t\r]*$"), "dump", '["password"]=>', Trust.PASSWORD, ends=">", holds=("=>",)),
     Announcement(lazy_regex(r"(?i)^[ \t]*\d{1,3}\) \"[\w.-]{0,40}(?:" + _STRONG + r"|requirepass|masterauth)[\w.-]{0,20}\"[ \t\r]*$"), "reply", '1) "requirepass"', Trust.PASSWORD, ends='"', holds=(') "',)),
@@ -208,7 +222,7 @@ _BY_END = {
     end: tuple(one for one in ANNOUNCEMENTS if not one.ends or end in one.ends)
     for end in {end for one in ANNOUNCEMENTS for end in one.ends}
 }
-_PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", skips=1)
+_PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", hint=Trust.PASSWORD, skips=1)
 
 
 def announcement_of(line: str, *, is_printer: bool = True) -> Announcement | None:

@@ -34,7 +34,7 @@ _NAME = lazy_regex(
     r"(?!(?:from|import|def|return|class|if|for|while|self) )[A-Za-z_][\w ./#-]{0,40}(?: ?\([\w %/]{1,16}\))?"
 )
 _COLUMNS: tuple[tuple[re.Pattern[str], Trust, str], ...] = (
-    (lazy_regex(rf"(?i:(?:[\w .-]*[_ .-])?{NAMED_LIKE_A_PASSWORD}(?:[_ ](?:hash|plain|plaintext|value|text|\d))?|[a-z]{{1,20}}(?-i:Password|Passwd|Pass|Pwd))"), Trust.PASSWORD, "password"),
+    (lazy_regex(rf"(?i:(?:[\w .-]*[_ .-])?{NAMED_LIKE_A_PASSWORD}(?:[_ ](?:hash|plain|plaintext|value|text|\d))?|pass|pw|[a-z]{{1,20}}(?-i:Password|Passwd|Pass|Pwd))"), Trust.PASSWORD, "password"),
     (lazy_regex(rf"(?i:(?:[\w .-]*[_ .-])?(?:{NAMED_LIKE_A_SECRET}s?|secret[ _.-]?(?:access[ _.-]?)?key)(?:[_ ](?:base|value|\d))?)|[a-z]{{1,20}}(?:Secret|ApiKey|Key)"), Trust.SECRET, "secret"),
     (lazy_regex(r"(?i:(?:[\w .-]*[_ .-])?(?:token|tokens|bearer|jwt|cookie|session[ _.-]?key))|[a-z]{1,20}Token"), Trust.TOKEN, "token"),
 )  # fmt: skip
@@ -42,10 +42,10 @@ _NAMES_A_SECRET = frozenset({"keyname", "secretname", "tokenname"})
 _RULER = lazy_regex("[\\s|+:=\u2500-\u257f-]+")
 _QUOTED = lazy_regex(r'"(?:[^"]|"")*"|[^",;\t|]*')
 _WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
-    ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"')  # fmt: skip
-_HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%-]*+(?:\r?$)", re.MULTILINE)
+    ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
+_HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
-_MARK_ENDS = frozenset(":{|>\\-\"',.])}")
+_MARK_ENDS = frozenset(":{|>\\-\"',.])}[(")
 
 
 class Table(Struct, frozen=True):
@@ -236,8 +236,8 @@ _SHORT = "pass|pw|key"
 
 def _words_gates() -> tuple[str, ...]:
     words, bordered = f"(?:{_CLEAR}|{_SHORT})", rf"(?:{_CLEAR}|(?:{_SHORT})[^a-z\n])"
-    cells = r"[a-z0-9_ .#()/|\t,;\"'*`?-]*"
-    opened = r"[a-z0-9_.:\"'-]*\]?[ \t]*(?:[:=][ \t]*\{|:[ \t]*[|>][-+0-9]*|=\\|=>)[ \t\r]*$"
+    cells = r"[a-z0-9_ .#()/|\t,;\"'*`?$-]*"
+    opened = r"[a-z0-9_.:\"'-]*\]?[ \t]*(?:[:=][ \t]*[a-z0-9_?]*[{\[(]|=>[ \t]*\[|:[ \t]*[|>][-+0-9]*|=\\|=>)[ \t\r]*$"
     prompt = r"(?:[$#%?>]|expect)"
     return (
         rf"^(?:>>>|in |irb|>)[^\n]*{words}",
@@ -252,7 +252,7 @@ def _words_gates() -> tuple[str, ...]:
         rf"^/?[a-z0-9_.-]+/[^ \t\n]*{words}[a-z0-9_-]*[ \t\r]*$",
         r"keys?[ ]create|keygen|genkey|auth-?keys|mnemonic|(?:seed|recovery|backup)[ ](?:phrase|words)|auth-user-pass>|vault[.]azure[.]net/secrets/|untrusted comment|resource[ \t]+\"(?:random_|tls_private_key)|keyname(?:[\"'][ \t]*:|[ \t])|334 ugfz",
         rf"form-data;[^\n]*{words}",
-        r"\"type\"[^\n]*(?:secret|password|token)",
+        r"\"type\"[^\n]*(?:secret|password|token|securestring)",
         rf"(?:name|key)[\"']?[ \t]*[:=][^\n]*{words}",
         rf"{words}[^\n]*(?:reset|generated|created|updated|changed|rotated)",
     )

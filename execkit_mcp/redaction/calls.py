@@ -47,7 +47,7 @@ CALLS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("expdp ", "impdp ", "sqlldr ", "rman target ", "sqlcl ", "+login "),
-        pattern=r"(?:expdp|impdp|sqlldr|rman target|sqlcl)[ \t]{1,4}[\"']?[\w$#.]{1,60}/(?P<secret>[^\s@\"'/]{3,100})|\+login[ \t]{1,4}\S{1,60}[ \t]{1,4}(?P<s2>[^\s+]{4,100})",
+        pattern=r"(?:expdp|impdp|sqlldr|rman target|sqlcl)[ \t]{1,4}[\"']?[\w$#.]{1,60}/(?P<secret>[^\s@\"'/]{3,100})|\+login[ \t]{1,4}\S{1,60}[ \t]{1,4}(?P<s2>[^\s+]\S{3,100})",
         example="expdp system/{}@orcl full=y",
         counter_example="expdp / full=y",
         may_be_glued=True,

@@ -6,9 +6,11 @@ from enum import Enum
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.value import (
+    is_algorithm,
     is_date,
     is_identifier,
     is_mingled,
+    is_numbered,
     is_path,
     is_placeholder,
     is_random,
@@ -36,14 +38,12 @@ MIN_DIGITS = 14
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_DIGEST_LIKE = lazy_regex(r"[0-9a-f]+|[0-9A-F]+|[a-z0-9]+(?:[-:/.][A-Za-z0-9]+)+")
-_WORDS_JOINED = lazy_regex(r"[A-Z][a-z]{2,20}[-_.!@#$%&*+]\w{2,20}\d{1,6}")
-_NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
-_ALGORITHM = lazy_regex(
-    r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
+_DIGEST_LIKE = lazy_regex(
+    r"(?:[A-Za-z0-9]+[-:/._])+[0-9a-f]{7,64}|[0-9a-f]+|[0-9A-F]+|[a-z0-9]+(?:[-:/.][A-Za-z0-9]+)+"
 )
+_WORDS_JOINED = lazy_regex(r"[A-Z][a-z]{2,20}[-_.!@#$%&*+]\w{2,20}\d{1,6}")
 _NOT_ONE = lazy_regex(
-    r"v?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX][0-9a-fA-F]{1,16}|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
+    r"v?(?:\d+:)?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX][0-9a-fA-F]{1,16}|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|(?:[\w-]+\.)+[a-z]{2,12}(?::\d{1,5})?(?:/\S*)?|\w+(?:/[\w.-]+)+(?::[\w.-]+)?"  # mail, hosts, images
     r"|[\w./-]+\.\w{1,5}(?::\d+){1,2}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[0-9a-fA-F]{2}:){3,}[0-9a-fA-F]{2}"
     r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+"
@@ -94,9 +94,7 @@ def _is_none(value: str) -> bool:
 
 def _is_chosen(value: str, *, is_quoted: bool) -> bool:
     """Whether ``value`` looks like a password that a person chose."""
-    if _ALGORITHM.fullmatch(value) is not None:
-        return False
-    return _NUMBERED.fullmatch(value) is not None or (is_quoted and _is_varied(value))
+    return is_numbered(value) or (is_quoted and _is_varied(value) and not is_algorithm(value))
 
 
 def is_given(value: str, trust: Trust, distance: Distance, *, is_quoted: bool) -> bool:  # noqa: PLR0911 - a list of reasons

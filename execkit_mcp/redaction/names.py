@@ -6,7 +6,16 @@ from enum import Enum
 from msgspec import Struct
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.value import is_basic, is_date, is_mingled, is_placeholder, is_random, is_reference, is_wordy
+from execkit_mcp.redaction.value import (
+    is_algorithm,
+    is_basic,
+    is_date,
+    is_mingled,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_wordy,
+)
 
 
 class Trust(Enum):
@@ -43,7 +52,7 @@ NAMES: tuple[NameRow, ...] = (
     ),
     NameRow(
         kind="secret",
-        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", "_salt", "ticketsalt", "tokensalt", "passwordsalt"),
+        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt"),
         trust=Trust.SECRET,
         example='"client_secret": "{}"',
         counter_example="secretName: web-tls",
@@ -68,7 +77,7 @@ NAMES: tuple[NameRow, ...] = (
             *(f"{word}{gap}key" for gap in ("_", "-", "", " ") for word in (
                 "access", "auth", "encryption", "signing", "master", "account", "shared", "service", "deploy", "storage",
                 "security", "admin", "hmac", "session", "webhook", "fernet", "subscription", "private", "application", "consumer", "routing", "integration", "ingestion", "registration", "write",
-                "license", "unseal", "recovery", "activation", "enrollment", "instrumentation", "gossip", "tsig", "cipher", "aes", "wpa", "backup",
+                "license", "unseal", "recovery", "activation", "enrollment", "instrumentation", "gossip", "tsig", "cipher", "aes", "wpa", "backup", "validation", "decryption",
             )),
         ),
         trust=Trust.SECRET,
@@ -112,6 +121,8 @@ _NAME_LIKE = lazy_regex(
     r"[\]),;:\"'}]{0,4}"
 )
 _SENSITIVE = lazy_regex(r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session)")
+_DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
 _NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
 _CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
@@ -153,7 +164,7 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     if kind == "session" and _UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one
     if _ID_TAIL.search(tail):
-        return is_random(value)
+        return is_random(value) and _DIGEST.fullmatch(value) is None
     is_number = _NUMBER.fullmatch(value) is not None
     if tail and len(value) < 2 * _MIN_KEY_DIGITS and (is_number or is_date(value)):
         return False
@@ -164,13 +175,16 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     if not is_quoted and trust in _NAMING and _CAMEL.fullmatch(value) is not None and is_wordy(value):
         return False
     if trust is Trust.TOKEN:
-        return (
+        return _ADDRESS.fullmatch(value) is None and (
             is_random(value) or is_mingled(value) or not (value.isalpha() or is_wordy(value) or tail[:1] in {"s", "S"})
         )
     if trust is Trust.WEAK:
-        return (not value.endswith("...") and is_random(value, _MIN_WEAK_CHARS) and not is_wordy(value)) or is_basic(
-            value
-        )
+        return (
+            not value.endswith("...")
+            and not is_algorithm(value)
+            and is_random(value, _MIN_WEAK_CHARS)
+            and not is_wordy(value)
+        ) or is_basic(value)
     return trust is Trust.SECRET or is_quoted or not value.isalpha()
 
 

@@ -27,7 +27,7 @@ from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
 from execkit_mcp.redaction.steps import MOST_LEFT, Steps
-from execkit_mcp.redaction.structured import FOLDER, is_type_name, speaks_about
+from execkit_mcp.redaction.structured import FOLDER, is_public, is_type_name, speaks_about
 from execkit_mcp.redaction.value import is_random, is_wordy
 from execkit_mcp.redaction.words import GATE, LITERALS
 
@@ -230,6 +230,9 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         or head.endswith("checksum/")
         or ("::" in head and is_type_name(text, at))
         or text.startswith(FOLDER, at)
+        or tail.lower().endswith(("_id", "-id"))
+        or tail.endswith(("Id", "ID"))
+        or is_public(text, at)
         or _is_in_blob(text, at, position)
     ):
         return _Name(trust, kind, -1)
@@ -296,7 +299,8 @@ class _Gap:
         """Whether a value may still stand behind ``token``, which is none."""
         low = token.text.lower()
         if low not in _ONLY_JOINS and (
-            _OTHER_MATTERS.fullmatch(low) is not None or (not token.leads and _MAY_LEAD.fullmatch(low) is not None)
+            _OTHER_MATTERS.fullmatch(low) is not None
+            or (not token.leads and token.text != "TYPE" and _MAY_LEAD.fullmatch(low) is not None)
         ):
             return False
         is_led = token.leads or low in _LEADS

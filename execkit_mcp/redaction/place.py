@@ -8,7 +8,7 @@ from msgspec import Struct
 from execkit_mcp.redaction.gate import BORDER, gate_of, gate_of_words, is_specific
 from execkit_mcp.redaction.rule import Lazy, Rule
 from execkit_mcp.redaction.span import Priority, Span
-from execkit_mcp.redaction.value import is_placeholder, is_reference, is_wordy
+from execkit_mcp.redaction.value import is_date, is_placeholder, is_reference, is_wordy
 
 
 class PlaceRow(Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ def _is_none(row: PlaceRow, secret: str) -> bool:
     """Whether what stands in the place is no secret after all."""
     if (
         is_placeholder(secret)
+        or is_date(secret)
         or ((secret[:1] in _QUOTES or secret[-1:] in _QUOTES) and is_placeholder(secret.strip(_QUOTES)))
         or secret.rstrip().endswith(": ")
         or (" " in secret and secret.rstrip().endswith(":"))

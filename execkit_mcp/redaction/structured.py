@@ -25,11 +25,11 @@ _ASSIGNMENT = lazy_regex(
     r"|(?P<attr>[\"'])[ \t]{1,8}(?:value|content)[ \t]{0,4}=[ \t]{0,4}"
     r"|(?P<tuple>,)[ \t]{0,2}(?=\"[^\"\n]*\"\})"
     r"|(?P<quote>[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,20}(?=[\"'])"
-    r"|[\"']?[ \t]{0,4}(?P<xml>>)(?=[^<\n]))"
+    r"|[\"']?(?:[ \t][\w:.-]{1,40}=\"[^\"<>\n]{0,80}\"){0,4}[ \t]{0,4}(?P<xml>>)(?=[^<\n]))"
 )
 _ASSIGNED_GATE = (
     r"[a-z0-9_.-]*(?:\\*[\"'`]?(?:\]|\*\*?)?[ \t]*(?:(?::=|=>|==?)(?:\*\*)?[ \t]*[^ \t\n]|:(?:\*\*)?(?:[ \t]+[^ \t\n]|[^ \t:\n]))"
-    r"|[\"'][ \t]+(?:value|content)[ \t]*=[ \t]*[^ \t\n]|[\"']?[ \t]*>[^<\n]|[\"'][ \t]*,[ \t]*[\"']|,[ \t]*\")"
+    r"|[\"'][ \t]+(?:value|content)[ \t]*=[ \t]*[^ \t\n]|[\"']?(?:[ \t][a-z0-9_?:.-]+=\"[^\"<>\n]*\")*[ \t]*>[^<\n]|[\"'][ \t]*,[ \t]*[\"']|,[ \t]*\")"
 )
 _ENDS_A_NAME = frozenset("\n()/,;!?{}&|@#$%^+~<[")
 _GOES_ON = frozenset(string.ascii_letters + string.digits + "_.-")
@@ -67,14 +67,14 @@ _ABOUT_TAIL = lazy_regex(
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
     r"|helper|mgr|env|var|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
-    r"|iz\w+|ise[rd]?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
+    r"|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
     re.IGNORECASE,
 )
 _ABOUT_CAMEL = lazy_regex(
     r"(?:File|Path|Dir|Url|Uri|URL|Name|Type|Count|Length|Size|Ttl|TTL|Expir\w*|Timeout|Policy|Hint|Field|Label|Format"
     r"|Version|Endpoint|Host|Port|User|Username|Manager|Store|Provider|Class|Scopes?|Ref|Arn|Header|Prefix|Pattern"
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
-    r"|Changed|Requirements?|Settings?|Resource|Arguments?)$"
+    r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?)$"
 )
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
 _ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")
@@ -82,6 +82,8 @@ _QUERY_NAME = lazy_regex(r"[?&][\w.%-]*\Z")
 _NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
+_NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
+_PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?)\Z")
 _UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
 _TYPE = lazy_regex(r"(?:\w{1,40}\.)?(?:[A-Z]+[a-z]*\d{0,3}){1,6}|(?:[a-z]{1,12}\.)?(?:str|bytes)")
 _AFTER_A_TYPE = frozenset(",)=")
@@ -95,6 +97,7 @@ _MINIFIED = lazy_regex(
 """How a value goes on where code has no blanks."""
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
 _SHORT_WORD = 4
+_SHORT_HEAD = 12
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
 _RESOURCE = lazy_regex(r"[A-Za-z0-9]:\Z")
 _DEFINE = lazy_regex(
@@ -177,6 +180,8 @@ def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Ite
 def _is_bare_code(value: str, row: NameRow, sep: str, *, is_spaced: bool, is_env: bool) -> bool:
     """Whether an unquoted ``value`` after ``sep`` is code or a comment rather than a value."""
     is_password = row.trust is Trust.PASSWORD
+    if "}/" in value or (sep == ":" and is_spaced and _NEXT_FIELD.match(value) is not None):
+        return True  # src/{token1 => token2}/a; {Password: User:app}
     if sep == "==" or (is_spaced and value.startswith("#")) or (not is_env and _MINIFIED.match(value) is not None):
         return True
     if value[:2] in _OPENS_MORE or (value[:1] == "{" and sep == "=>"):
@@ -231,6 +236,7 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
             or is_unpacked
             or _is_bare_code(bare, row, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
             or (is_spaced and found["tail"].endswith(bare))
+            or (following == ">" and bare.endswith("="))  # an arrow
             or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")
         ):
             return  # token = auth_token, pwd=pwd
@@ -281,7 +287,8 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
             return  # a sentence: set the password if …
     is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])
     trust = Trust.PASSWORD if row.kind == "password" else Trust.SECRET if is_given else Trust.TOKEN
-    if is_secret(text[start:stop], trust, "", is_quoted=group != "bare"):
+    tail = "id" if found["tail"].lower().endswith("id") else ""
+    if is_secret(text[start:stop], trust, tail, is_quoted=group != "bare"):
         stop = _whole(text, start, stop, end, group)
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
 
@@ -301,13 +308,21 @@ def is_type_name(text: str, at: int) -> bool:
     return _TYPE_NAME.search(text[max(0, at - 2 * _MAX_OPTION) : at]) is not None
 
 
+def is_public(text: str, at: int) -> bool:
+    """Whether the word at ``at`` belongs to a public key: PublicKeyToken."""
+    return _PUBLIC.search(text, max(0, at - _SHORT_HEAD), at) is not None
+
+
 def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
     """Whether the word at ``at`` is part of something that only looks like a name."""
     tail = found["tail"]
     if text.startswith(FOLDER, at) or (text.rfind("::", max(0, at - _MAX_OPTION), at) >= 0 and is_type_name(text, at)):
         return True
-    if after - at < _SHORT_WORD and not (text[at:after].islower() or text[at:after].isupper() or text[at].isupper()):
-        return True  # AppPropsWithLayout
+    is_short = after - at < _SHORT_WORD  # AppPropsWithLayout
+    if (is_short and not (text[at:after].islower() or text[at:after].isupper() or text[at].isupper())) or is_public(
+        text, at
+    ):
+        return True
     if found["tuple"]:
         return not _opens_before(text, at, "{")  # {password,"value"}
     if found["sep"] == ":":

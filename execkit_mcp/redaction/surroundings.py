@@ -12,7 +12,7 @@ _WORD = r"(?P<secret>[^\s\"'`,;\\<>]{3,4000})"
 _OPTION_VALUE = r"(?:\"(?P<double>[^\"\n]{1,400})\"|'(?P<single>[^'\n]{1,400})'|(?P<bare>[^\s\"'`;|&<>]{1,400}))"
 
 
-_READS_STDIN = r"(?:(?<![a-z])(?:smb)?passwd|kinit|cryptsetup|sudo -S|--password-stdin|--with-token|docker secret|gpg|vault login)[^\n|;&]{0,120}\Z"
+_READS_STDIN = r"(?:(?<![a-z])(?:smb)?passwd|kinit|cryptsetup|sudo -S|--password-stdin|--with-token|docker secret|gpg|vault login|clevis|load-key|openssl|htpasswd)[^\n|;&]{0,120}\Z"
 
 
 PLACES: tuple[PlaceRow, ...] = (

@@ -27,9 +27,13 @@ _PLACEHOLDER = lazy_regex(
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
+    | present|absent|enabled|disabled|active|inactive|configured|stored|valid|saved|supported|available|protected|encrypted
     | include|same-origin|omit|credentialless | &lt;.*                       # of a fetch; <token> in HTML
     | password|passwd|passphrase|pass|pwd?|psw|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
     | \[redacted:[^\]]*\]
+    | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
+    | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…
+    | [a-z_]+(?::[\w,.]+)?(?:\|[a-z_]+(?::[\w,./]+)?)+              # required|min:8
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -39,10 +43,10 @@ _STANDS_FOR = lazy_regex(
     re.IGNORECASE,
 )
 _DOCUMENTED = lazy_regex(r"[A-Za-z0-9/+_-]{0,60}EXAMPLE(?:KEY)?")
-_CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}(?:\(|\[(?:['\"\w:\[-]|$))")
+_CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}[!?]?(?:\(|\[(?:['\"\w:\[-]|$))")
 _MEMBER = lazy_regex(r"\$\{?\w{1,40}\}?(?:->|::|\.)\S*")
 _DOTTED = lazy_regex(
-    r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+(?:;|::|!)?|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
+    r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
 )
 _MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+\.[A-Z]\w*")
 _FILE = lazy_regex(
@@ -51,6 +55,12 @@ _FILE = lazy_regex(
 _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
 _PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
 _URL = lazy_regex(r"[a-z][a-z0-9+.-]*://[^\s@]*", re.IGNORECASE)
+_MAP = lazy_regex(r"[a-z_]{2,12}:(?:/[\w.@+-]+)+")
+_NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
+_ALGORITHM = lazy_regex(
+    r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
+    r"|[A-Z]{2,8}(?:[-_][A-Z]{2,8}\d*)+"
+)
 _DIGEST = lazy_regex(r"(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _DIGIT = lazy_regex(r"\d")
@@ -101,6 +111,7 @@ def is_reference(value: str) -> bool:
         or _FILE.fullmatch(value)
         or _DIGEST.fullmatch(value)
         or _URL.fullmatch(value)
+        or _MAP.fullmatch(value)
         or is_path(value)
     )
 
@@ -142,6 +153,16 @@ def is_wordy(value: str) -> bool:
     letters = sum(map(str.isalpha, value))
     words = sum(len(word) for word in _WORD.findall(value) if _is_word(word.lower()))
     return words >= letters * _MIN_WORD_SHARE
+
+
+def is_algorithm(value: str) -> bool:
+    """Whether ``value`` is what algorithms, hosts and steps are called: sha256, node12, RSA-SHA256."""
+    return _ALGORITHM.fullmatch(value) is not None
+
+
+def is_numbered(value: str) -> bool:
+    """Whether ``value`` is a word with a number behind it, as people choose passwords."""
+    return _NUMBERED.fullmatch(value) is not None and not is_algorithm(value)
 
 
 def is_mingled(value: str) -> bool:

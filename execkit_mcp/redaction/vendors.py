@@ -4,11 +4,9 @@ r"""Secrets in the commands of vendors that store them, and in what such program
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_made
 from execkit_mcp.redaction.place import PlaceRow
-from execkit_mcp.redaction.value import is_path, is_random, is_wordy
+from execkit_mcp.redaction.value import is_algorithm, is_numbered, is_path, is_random, is_wordy
 
 _ARGUMENT = r"(?:\"(?P<{0}d>[^\"\n]{{1,4096}})\"|'(?P<{0}s>[^'\n]{{1,4096}})'|(?P<{0}b>[^\s\"'`;|&<>-][^\s\"'`;|&<>]{{2,4096}}))"
-_NUMBERED = lazy_regex(r"[A-Za-z]{2,40}\d{3,8}")
-_ALGORITHM = lazy_regex(r"(?i:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v)\d+")
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MIN_PLAIN = 24
 _SENTENCE = frozenset(
@@ -79,7 +77,7 @@ def _is_given(secret: str) -> bool:
         return False
     if len(secret) >= _MIN_PLAIN and is_random(secret) and not is_wordy(secret) and not is_path(secret):
         return True
-    return is_made(secret) or (_NUMBERED.fullmatch(secret) is not None and _ALGORITHM.fullmatch(secret) is None)
+    return is_made(secret) or is_numbered(secret)
 
 
 def _is_phrase(secret: str) -> bool:
@@ -102,7 +100,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="session_token",
         keywords=("akia", "asia"),
-        pattern=r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\"',;:|][^\n]{40,140}?(?<![A-Za-z0-9/+=])(?P<secret>[A-Za-z0-9/+=]{80,4000})(?![A-Za-z0-9/+=])",
+        pattern=r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\"',;:|][^\n]{40,140}?(?<![A-Za-z0-9/+=])(?P<secret>[A-Za-z0-9/+=]{44,4000})(?![A-Za-z0-9/+=])",
         check=_is_mixed,
         example="",
         counter_example="ASIA is a continent",
@@ -170,7 +168,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         kind="password",
         keywords=("user add ", "user create ", "useradd ", "user passwd ", "adduser "),
         pattern=r"(?:user (?:add|create|passwd)|useradd|adduser)[ \t]{1,4}(?:-\S{1,20}[ \t]{1,4}){0,2}[\w.@-]{1,64}(?::|[ \t]{1,4})(?P<secret>[^\s\"':-][^\s\"']{5,200})(?=\s|$)",
-        check=lambda secret: is_made(secret) or _NUMBERED.fullmatch(secret) is not None,
+        check=_is_given,
         example="etcdctl user add alice:{}",
         counter_example="samba-tool user create alice --random-password",
         may_be_glued=True,
@@ -303,7 +301,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         keywords=("nmcli ", "netsh ", "wpa_cli ", "insecure-password ", "password ", "wpa-psk ", "wpa_passphrase "),
         pattern=r"(?:nmcli|netsh|wpa_cli)[ \t][^\n|;&]{0,200}?[ \t](?:password|psk|key)[ \t=]{1,2}[\"']{0,2}(?P<s1>[^\s\"']{4,200})|(?:insecure-password|wpa-psk)[ \t]{1,8}[\"']?(?![\w-]{1,40}=)(?P<s2>[^\s\"']{4,200})"
         r"|wpa_passphrase[ \t]{1,4}\S{1,64}[ \t]{1,4}[\"']?(?P<s4>[^\s\"']{4,200})|password[ \t]{1,8}(?:plain |cleartext )?[\"']?(?P<s3>[A-Za-z]{2,40}\d{3,8})[\"']?[ \t\r]{0,4}(?=$|\n)",
-        check=lambda secret: _ALGORITHM.fullmatch(secret) is None,
+        check=lambda secret: not is_algorithm(secret),
         example="nmcli dev wifi connect home password {}",
         counter_example="set the password sha256",
         may_be_reference=False,

@@ -65,6 +65,8 @@ def main() -> None:
         "seventh": _corpus("distant").DISTANT,
         "eighth": _corpus("unforeseen").UNFORESEEN,
         "ninth": _corpus("beyond").BEYOND,
+        "tenth": _corpus("elsewhere").ELSEWHERE,
+        "eleventh": _corpus("afresh").AFRESH,
     }
     for name, templates in sets.items():
         total = leaked = 0

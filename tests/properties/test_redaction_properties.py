@@ -152,6 +152,7 @@ def templates() -> str:
         "unforeseen",
         "beyond",
         "elsewhere",
+        "afresh",
     ):
         path = Path(__file__).resolve().parents[1] / "redaction" / f"{name}.py"
         spec = importlib.util.spec_from_file_location(f"gated_{name}", path)
@@ -172,6 +173,7 @@ def templates() -> str:
         **modules["unforeseen"].UNFORESEEN,
         **modules["beyond"].BEYOND,
         **modules["elsewhere"].ELSEWHERE,
+        **modules["afresh"].AFRESH,
     }
     return "".join(sample.text for sample in corpus.secret_samples(1, templates=all_templates))
 

@@ -231,7 +231,7 @@ ELSEWHERE: dict[str, str] = {
     "postgres dblink": "SELECT * FROM dblink('host=<host> user=<user> password={weak} dbname=x', 'select 1');\n",
     "postgres fdw": "CREATE USER MAPPING FOR app SERVER s OPTIONS (user '<user>', password '{weak}');\n",
     "postgres conninfo": "primary_conninfo = 'host=<host> user=rep password={weak}'\n",
-    "postgres shadow": " app | SCRAM-SHA-256$4096:{b64}$x:y\n",
+    "postgres shadow": " app | SCRAM-SHA-256$4096:<b64x16>${b64}:{b64}\n",
     "pgbouncer": '"<user>" "{weak}"\n',
     "psql conn": 'psql "host=<host> port=5432 user=<user> password={weak} sslmode=require"\n',
     "mysql grant": "GRANT ALL ON *.* TO '<user>'@'%' IDENTIFIED BY '{weak}';\n",

@@ -31,6 +31,8 @@ foreign = load("foreign")
 distant = load("distant")
 unforeseen = load("unforeseen")
 beyond = load("beyond")
+elsewhere = load("elsewhere")
+afresh = load("afresh")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -43,6 +45,8 @@ TEMPLATES = {
     "DISTANT": distant.DISTANT,
     "UNFORESEEN": unforeseen.UNFORESEEN,
     "BEYOND": beyond.BEYOND,
+    "ELSEWHERE": elsewhere.ELSEWHERE,
+    "AFRESH": afresh.AFRESH,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -72,6 +76,8 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("DISTANT", 0.97),
         ("UNFORESEEN", 0.97),
         ("BEYOND", 0.97),
+        ("ELSEWHERE", 0.97),
+        ("AFRESH", 0.97),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -104,6 +110,8 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *distant.DISTANT_CALM,
             *unforeseen.UNFORESEEN_CALM,
             *beyond.BEYOND_CALM,
+            *elsewhere.ELSEWHERE_CALM,
+            *afresh.AFRESH_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
