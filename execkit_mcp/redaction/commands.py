@@ -7,7 +7,7 @@ and both cases or a symbol.
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.place import PlaceRow
-from execkit_mcp.redaction.value import is_numbered, is_path, is_random, is_wordy
+from execkit_mcp.redaction.value import is_numbered, is_path, is_wordy
 
 _VALUE = r"(?:\"(?P<{0}d>[^\"\n]{{1,400}})\"|'(?P<{0}s>[^'\n]{{1,400}})'|(?P<{0}b>[^\s\"'`;|&<>]{{1,400}}))"
 _SYMBOL = lazy_regex(r"[^A-Za-z0-9_.:/-]")
@@ -32,14 +32,14 @@ def is_chosen(secret: str) -> bool:
     return is_made(secret) or is_numbered(secret)
 
 
-def _is_generated(secret: str) -> bool:
+def is_generated(secret: str) -> bool:
     """As above, and no words: what stands in running text."""
     return is_made(secret) and not is_wordy(secret)
 
 
-def _is_token(secret: str) -> bool:
-    """Whether ``secret`` is long and random enough to be nothing else."""
-    return is_random(secret) and not is_wordy(secret)
+def is_said(secret: str) -> bool:
+    """Whether ``secret`` stands out of running text."""
+    return is_generated(secret) or is_numbered(secret) or (is_made(secret) and _JOINT.search(secret) is not None)
 
 
 _FILLER = r"(?:[ \t]{1,2}(?!(?:hash|hashes|digest|fingerprint|checksum|id|ids|sha\d*|commit|name|file|path|for|from|user|of|by|on|at|in|host|version)\b)[A-Za-z][a-z]{0,13})"
@@ -182,234 +182,6 @@ COMMANDS: tuple[PlaceRow, ...] = (
         may_be_glued=True,
         may_be_reference=False,
     ),
-    PlaceRow(
-        kind="password",
-        keywords=("auth", "user", "login", "creds", "credential", "account", "userpwd"),
-        pattern=r"(?i:auth|user(?:info|pwd)?|login|creds?|credentials?|account)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z][\w.@+-]{0,63}:(?P<secret>[^\s\"'/:@,;()<>\[\]{}]{6,200})(?=[\s\"',;)]|$)",
-        check=is_chosen,
-        example='user = "alice:{}"',
-        counter_example="user=alice:1000",
-        may_be_glued=True,
-        may_be_reference=False,
-        gate=r"(?:auth|user|login|cred|account)[a-z]*[\"']?[ \t]*[:=][ \t]*[\"']?[a-z][a-z0-9_?.@+-]*:[^ \t\n\"'/:@]{6}",
-    ),
-    PlaceRow(
-        kind="credential",
-        keywords=("_auth=", "_auth: ", "_auth = "),
-        pattern=r"(?i:_auth)[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z][\w.@+-]{0,63}/(?P<secret>[^\s\"'/:@,;()<>]{6,200})(?=[\s\"',;)]|$)",
-        check=is_chosen,
-        example="",
-        counter_example="GRAPH_AUTH=alice/none",
-        may_be_glued=True,
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("jdbc:oracle:",),
-        pattern=r"jdbc:oracle:\w{2,8}:[\w$#.]{1,60}/\"?(?P<secret>[^\s@\"'/]{3,100})\"?@",
-        example="jdbc:oracle:thin:app/{}@db.example.com:1521:X",
-        counter_example="jdbc:oracle:thin:@db.example.com:1521:X",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("--askpass ", "/rp ", "/ru ", "nuget push ", "com2sec ", "$user", "password "),
-        pattern=r"--askpass[ =](?P<s1>[^\s\"'/$-][^\s\"'/]{4,200})(?=\s|$)|/ru[ \t]{1,4}\S{1,100}[ \t]{1,4}/rp[ \t]{1,4}[\"']?(?P<s2>[^\s\"']{3,200})|/rp[ \t]{1,4}[\"']?(?P<s3>[^\s\"']{3,200})"
-        r"|nuget push[ \t][^\n|;&]{0,200}?[ \t](?:-k|--api-key|-ApiKey)[ \t]{1,4}(?P<s4>[^\s\"']{16,200})|com2sec6?[ \t]{1,8}(?:-Cn[ \t]{1,4}\S{1,40}[ \t]{1,4})?\S{1,60}[ \t]{1,8}\S{1,60}[ \t]{1,8}(?P<s5>[^\s\"']{3,100})"
-        r"|\$USER\d{1,3}\$=(?:[^\s!/]{1,64}!)?(?P<s6>[^\s\"'/]{6,200})|PASSWORD[ \t]{1,4}[\w.@-]{1,64}[ \t]{1,4}=[ \t]{1,4}(?P<s7>[^\s\"']{6,200})(?=\s|$)",
-        check=lambda secret: is_chosen(secret) or _is_token(secret),
-        example="schtasks /create /tn x /ru alice /rp {}",
-        counter_example="schtasks /create /tn x /ru SYSTEM",
-        may_be_reference=False,
-        gate=r"(?:--askpass[ =]|/rp |/ru |nuget push |com2sec|\$user[0-9]|password[ \t]+[a-z0-9_?.@-]+[ \t]+=)",
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("pass ", "pass\t"),
-        pattern=r"[Pp]ass[ \t]{1,8}[\"']?(?P<secret>[^\s\"'/]{6,200})[\"']?[ \t\r]{0,4}(?=$|\n)",
-        before=r"(?:^|\n)[ \t]{0,12}\Z",
-        check=is_chosen,
-        example="Pass {}",
-        counter_example="Pass phase2",
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("login", "account", "credentials", "creds", "user"),
-        pattern=r"(?i:login|account|credentials?|creds|user(?:name)?)(?:[ \t]{1,2}(?i:is|are|for|now|on|to|was|with|the|[a-z]{1,12})){0,4}[:=]?[ \t]{1,4}[\w.@+-]{1,64}[ \t]{1,2}/[ \t]{1,2}(?P<secret>[^\s/]{6,200}?)[.,;]?[ \t\r]{0,4}(?=$|\n)",
-        check=lambda secret: _is_generated(secret) or is_numbered(secret) or (is_made(secret) and _JOINT.search(secret) is not None),
-        example="the staging login is reader / {}",
-        counter_example="account manager / sales4",
-        may_be_reference=False,
-        gate=r"(?:login|account|cred|user)[^\n]*[ ]/[ ]+[^ \t\n/]{6}",
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("user_",),
-        pattern=r"user_(?!id|name|email|mail|agent|group|type|role|data|count|uuid|login|key|pool|dir|home|table|ref|host|tag|lang|timezone|version)\w{1,40}=\"(?P<secret>[^\s\"]{6,200})\"(?=[\s;]|$)",
-        check=is_chosen,
-        example='user_alice="{}";',
-        counter_example='user_agent="Mozilla50"',
-    ),
-    PlaceRow(
-        kind="webhook",
-        keywords=("/services/t",),
-        pattern=r"/services/T[A-Z0-9]{6,20}/B[A-Z0-9]{6,20}/(?P<secret>[A-Za-z0-9]{16,48})(?![A-Za-z0-9])",
-        example="https://chat.example.com/services/T0AB12CD/B0AB12CD/{}",
-        counter_example="https://chat.example.com/services/T0AB12CD/B0AB12CD/none",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("identified by ",),
-        pattern=r"(?i:identified[ \t]{1,4}by[ \t]{1,4}(?!(?:values?|externally|globally|password|as|random|auth\w*|with)\b))(?P<secret>[^\s\"'();,]{3,200})(?=[\s;,]|$)",
-        check=is_chosen,
-        example="CREATE USER app IDENTIFIED BY {} DEFAULT TABLESPACE users;",
-        counter_example="CREATE USER app IDENTIFIED BY externally;",
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("pptpd", "l2tpd", "pppd", "pppoe"),
-        pattern=r"(?:pptpd|l2tpd|pppd|pppoe)[\"']?[ \t]{1,8}[\"']?(?P<secret>[^\s\"']{4,200})[\"']?[ \t]{1,8}[\"']?(?:\*|\d{1,3}\.\d)",
-        check=is_chosen,
-        example="alice  pptpd  {}  *",
-        counter_example="alice  pptpd  none  *",
-    ),
-    PlaceRow(
-        kind="key",
-        keywords=("encrypt",),
-        pattern=r"encrypt[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<secret>[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{32}|[A-Za-z0-9+/]{43}=)(?![A-Za-z0-9+/=])",
-        check=lambda secret: is_made(secret) and not is_wordy(secret),
-        example="",
-        counter_example="encrypt = true",
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="password_hash",
-        keywords=("-pbkdf2-", "-pbkdf2:"),
-        pattern=r"-pbkdf2[-:](?:sha\d{1,3}[:,-])?(?P<secret>[0-9a-f]{40,128},[0-9a-f]{16,128})",
-        example="",
-        counter_example="admin = -pbkdf2-none",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("<(echo ", "<(printf "),
-        pattern=r"<\((?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?(?:[\w.@-]{1,64}\\n)?(?P<secret>[^\s\"'()$`\\]{4,400})[\"']?\)",
-        check=is_chosen,
-        example="openvpn --askpass <(echo {})",
-        counter_example="diff <(echo one) <(echo two)",
-        may_be_glued=True,
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("hdbuserstore set ", ".logon ", "user-create ", "create-user ", "user-add ", "maas login ", "mschapv2", "ttls-", "authinfo:", "security "),
-        pattern=r"(?i:hdbuserstore set)[ \t]{1,4}(?:\S{1,60}[ \t]{1,4}){3}(?P<s1>[^\s\"']{4,200})|\.(?i:logon)[ \t]{1,4}[^\s/,]{1,100}/[^\s/,]{1,60},(?P<s2>[^\s;,]{3,100})"
-        r"|(?:user-create|create-user|user-add)[ \t]{1,4}[\w.@]{1,64}[ \t]{1,4}[\"']?(?P<s3>[^\s\"'-][^\s\"']{5,200})|maas login[ \t]{1,4}(?:\S{1,60}[ \t]{1,4}){2}(?P<s4>\S{20,200})"
-        r"|(?:MSCHAPV2|(?i:ttls)-\w{2,10})[\"']?[ \t]{1,8}\"(?P<s5>[^\"\n]{4,100})\"|(?i:authinfo):[^\n]{0,120}?\"P[:=](?P<s6>[^\"\n]{3,200})\""
-        r"|security[ \t](?:import|unlock-keychain|create-keychain|set-key-partition-list)[ \t][^\n|;&]{0,200}?-[pPk][ \t]{1,4}[\"']?(?P<s7>(?!\S*keychain)[^\s\"']{4,200})",
-        check=lambda secret: is_chosen(secret) or _is_token(secret),
-        example="hdbuserstore SET KEY db.example.com:30015 alice {}",
-        counter_example="hdbuserstore SET KEY db.example.com:30015 alice secret",
-        may_be_reference=False,
-        gate=r"(?:hdbuserstore set |[.]logon |user-create |create-user |user-add |maas login |mschapv2[\"' \t]|ttls-[a-z]+[\"' \t]|authinfo:|security (?:import|unlock|create|set))",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=(" -u ", " --username ", " --user ", " -u"),
-        pattern=r"[ \t]-U[ \t]?[\"']?[\w.@\\-]{1,64}%(?P<secret>[^\s\"']{3,200})|[ \t](?:-[uU]|--user(?:name)?)[ =][\"']?[\w.@-]{1,64}[\"']?(?:[ \t]{1,4}-{1,2}[a-zA-Z][\w-]{0,30}(?:[ =][^\s-]\S{0,100})?){0,3}[ \t]{1,4}-[wWP][ =]?[\"']?(?P<s2>[^\s\"'/-][^\s\"'/]{4,200})[\"']?(?=\s|$)",
-        check=is_chosen,
-        example="net ads join -U alice%{}",
-        counter_example="ssh -U alice -w 0:0",
-        may_be_glued=True,
-        may_be_reference=False,
-        gate=r"[ \t](?:-u|--user(?:name)?)[ =]?[^\n]*(?:%|[ \t]-[wp])",
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=('value "', "value '"),
-        pattern=r"(?i:value)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{4,200})[\"']",
-        before=r"(?i:passw(?:or)?d|passwd|secret|token|passphrase)[\w-]{0,20}[ \t]{1,8}(?i:pic(?:ture)?|type)[ \t]{1,4}\S{1,30}[ \t]{1,8}\Z",
-        check=is_chosen,
-        example='01 WS-PASSWORD PIC X(12) VALUE "{}".',
-        counter_example='01 WS-PASSWORD PIC X(12) VALUE "SPACES".',
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("using ",),
-        pattern=r"(?i:using)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{4,200})[\"']",
-        before=r"(?i:user)[ \t]{1,4}[\"']?[\w.@-]{1,64}[\"']?[ \t]{1,4}\Z",
-        check=is_chosen,
-        example="CONNECT TO 'db@srv' USER 'app' USING '{}';",
-        counter_example="CONNECT TO 'db@srv' USER 'app' USING 'pool';",
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("pass=", "pass =", "pass:", 'pass":', "pass':"),
-        pattern=r"[Pp](?:ass|ASS)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<secret>[^\s\"',;(){}\[\]<>]{6,200})(?=[\s\"',;)}]|$)",
-        before=r"(?:^|[\s\"'{(,;.&?:-])(?!(?i:by|com|tres|sur|over|under|encom|im|render|compute|shader|multi|single|first|second|two|pre|post|main|each|last|next|sub|depth|shadow|color))[A-Za-z_]{1,24}\Z",
-        check=is_chosen,
-        example="remotepass = {}",
-        counter_example="bypass = stage1234",
-        may_be_glued=True,
-        may_be_reference=False,
-    ),
-    PlaceRow(
-        kind="token",
-        keywords=("token =", "token:", "token="),
-        pattern=r"[Tt]oken[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<secret>[A-Za-z]{3,40}\d{3,8})[\"']?[ \t\r]{0,4}(?=$|\n)",
-        before=r"(?:^|\n)[ \t]{0,12}(?:[\w.-]{1,40}[_.-])?\Z",
-        check=is_numbered,
-        example="",
-        counter_example="token = token123",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="key",
-        keywords=('"key"', "'key'"),
-        pattern=r"[\"']key[\"'][ \t]{0,4}:[ \t]{0,4}[\"'](?P<secret>[a-f0-9]{32,64}|[A-Za-z0-9_+/=-]{20,200})[\"']",
-        before=r"[\"']user(?:name)?[\"'][ \t]{0,4}:[ \t]{0,4}[\"'][^\"'\n]{1,100}[\"'][ \t]{0,4},[ \t]{0,4}\Z",
-        check=lambda secret: is_random(secret) and not is_wordy(secret),
-        example='{"username":"alice","key":"{}{}{}{}"}'.replace("{}{}{}{}", "{}"),
-        counter_example='{"username":"alice","key":"none"}',
-    ),
-    PlaceRow(
-        kind="api_key",
-        keywords=('-h "x-', "-h 'x-", "-h x-", 'header "x-', "header 'x-", "header=x-", "header='x-", 'header="x-'),
-        pattern=r"(?i:-h |header[ =])[\"']?[Xx]-[\w-]{0,40}(?i:api|key|token|auth|secret|sign)[\w-]{0,20}:[ \t]{0,4}(?P<secret>[^\s\"'`,;\\<>$]{10,4000})",
-        check=lambda secret: is_random(secret, 10) and not is_wordy(secret),
-        example="curl -H 'X-Acme-Art-Api: {}' https://example.com",
-        counter_example="curl -H 'X-Acme-Api: 2026-11-22' https://example.com",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="key",
-        keywords=("rtmp://", "rtmps://"),
-        pattern=r"rtmps?://[^\s\"'/]{1,200}(?:/[^\s\"'/]{1,100}){0,2}/(?P<secret>[A-Za-z0-9_-]{12,200})(?=[\s\"'?]|$)",
-        check=lambda secret: is_random(secret, 12) and not is_wordy(secret),
-        example="ffmpeg -f flv rtmp://live.example.com/app/{}",
-        counter_example="ffmpeg -f flv rtmp://live.example.com/app/stream",
-    ),
-    PlaceRow(
-        kind="password_hash",
-        keywords=("md5:", "obf:1", "crypt:"),
-        pattern=r"MD5:(?P<secret>[0-9a-f]{32})(?=,[a-z])|OBF:(?P<s2>1[a-z0-9]{10,200})|CRYPT:(?P<s3>[A-Za-z0-9./]{13})(?=[,\s]|$)",
-        before=r"(?:^|[\s=\"'>:])\Z",
-        example="",
-        counter_example="MD5: done",
-    ),
-    PlaceRow(
-        kind="passphrase",
-        keywords=("key '", 'key "', "phrase '", 'phrase "', "mnemonic '", 'mnemonic "', "words '", 'words "', "seed '", 'seed "'),
-        pattern=r"(?:key|phrase|mnemonic|words|seed)[ \t=]{1,3}[\"'](?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4})[\"']",
-        before=r"-[\w-]{0,20}\Z",
-        example="",
-        counter_example="--key 'one two three'",
-        may_be_glued=True,
-    ),
     # what protocols say
     PlaceRow(
         kind="password",
@@ -435,34 +207,12 @@ COMMANDS: tuple[PlaceRow, ...] = (
         kind="url_token",
         keywords=("?code=", "&code=", "/reset/", "/reset-password/", "/password-reset/", "/verify/", "/confirm/", "/activate/", "/magic/", "/magic-link/", "/invite/", "/invitation/", "/unsubscribe/", "/join/"),
         pattern=r"(?:[?&]code=|/(?:reset(?:-password)?|password-reset|verify|confirm|activate|magic(?:-link)?|invite|invitation|unsubscribe|join)/)(?P<secret>[A-Za-z0-9._~-]{16,1000})",
-        check=_is_generated,
+        check=is_generated,
         example="GET /callback?code={}&state=x",
         counter_example="https://example.com/reset/your-account-settings-page",
         may_be_glued=True,
     ),
     # calls with a user and a password
-    PlaceRow(
-        kind="password",
-        keywords=("connect(", "connection(", "mysqli(", "pdo(", "auth(", "auth=(", "auth = (", "credential(", "credentials(", "login(", "authenticate(", "signin(", "sign_in(", "password(", "user(", "database("),
-        pattern=r"(?:[A-Za-z_]{0,12}?(?i:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|(?:create|change|set|update|reset|add)\w{0,20}(?:password|user)|userpassword|password|user)\(|auth ?= ?\()(?:[ \t]{0,4}(?:[\"'][^\"'\n]{0,200}[\"']|\$\w{1,40})[ \t]{0,4},){0,2}"
-        r"[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
-        check=is_made,
-        example="DBI->connect('dbi:mysql:x', 'app', '{}');",
-        counter_example="client.connect('db1.example.com', 'app', 'shop-db-2')",
-        may_be_glued=True,
-        may_be_reference=False,
-        gate=r"(?:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|password|user|auth ?= ?)\([ \t]*[\"'$]",
-    ),
-    PlaceRow(
-        kind="password",
-        keywords=("auth=(", "auth = (", "credential(", "credentials(", "usernamepassword("),
-        pattern=r"(?i:auth ?= ?\(|(?:networkcredential|credentials?|usernamepassword\w{0,20})\()[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
-        check=is_chosen,
-        example="requests.get(url, auth=('alice', '{}'))",
-        counter_example="requests.get(url, auth=('alice', 'password'))",
-        may_be_glued=True,
-        may_be_reference=False,
-    ),
     PlaceRow(
         kind="password",
         keywords=('"\t', '" "', '" * "'),
@@ -511,7 +261,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
         keywords=("://",),
         pattern=r"://[^\s\"']{4,200}[ \t]{1,8}[\w.@-]{1,64}[ \t]{1,8}(?P<secret>\S{8,200})[ \t\r]{0,4}(?=$|\n)",
         before=r"(?:^|\n)[a-z]{3,8}\Z",
-        check=lambda secret: _is_generated(secret) or is_numbered(secret) or (is_made(secret) and _JOINT.search(secret) is not None),
+        check=is_said,
         example="https://files.example.com/dav alice {}",
         counter_example="https://files.example.com/dav alice rw",
         may_be_glued=True,
@@ -535,7 +285,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
         keywords=("passphrase", "password", "passwd", "secret", "token", "credential", "api key", "api_key", "apikey", "api-key", " key ", "_key ", " key: ",
                   "access key", "secret key", "unseal key", "recovery key", "encryption key", "master key"),
         pattern=r"(?i:" + _SPOKEN + r")s?" + _FILLER + r"{0,4}(?:[ \t]{1,2}#?\d{1,2})?(?:[ \t]{0,2}(?:\[[^\]\n]{0,20}\])?(?::|=|->|=>|\u2192)[ \t]{0,8}|[ \t]{1,8})[\"'`(]?(?P<secret>[A-Za-z0-9+/=_~!#%*.^$@&-]{10,400}?)[\"'`),.;]{0,2}(?=\s|$)",
-        check=_is_generated,
+        check=is_generated,
         before=r"(?:\A|[^:])\Z",
         gate=r"(?:passphrase|password|passwd|secret|token|credential|api[ _-]?key|key)[a-z \t#0-9\[\]:=>?-]*[ \t\"'`(:=>][a-z0-9+/=_~!#%*.^$@&-]{10}",
         example="Generated new token {} for alice",
@@ -548,7 +298,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
         keywords=("password ", "passphrase ", "credentials ", "credential "),
         pattern=r"(?i:(?:with|using|new|temporary|initial|your|the)[ \t]{1,2})?(?i:password|passphrase)[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>()]{8,200}?)[\"'`]?[.,;]?(?=\s|$)"
         r"|(?i:credentials?)[ \t]{1,2}[\"'`]?[\w.@-]{1,64}[/:](?P<s2>[^\s\"'`<>()/]{8,200}?)[\"'`]?[.,;]?(?=\s|$)",
-        check=lambda secret: _is_generated(secret) or (is_made(secret) and _JOINT.search(secret) is not None),
+        check=lambda secret: is_generated(secret) or (is_made(secret) and _JOINT.search(secret) is not None),
         example="logging in as alice with password {}",
         counter_example="password authentication/2 failed",
         may_be_glued=True,

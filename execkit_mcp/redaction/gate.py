@@ -67,6 +67,8 @@ def is_specific(gate: str) -> bool:
 
 def _literal(character: str) -> str:
     code = ord(character)
+    if character == "\t":
+        return r"\x09"
     if code < ord(" "):
         return "[^\\n]"
     if code > _LAST_ASCII:

@@ -5,6 +5,7 @@ from functools import cache
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction import below, cells, headers, keyblock, nearby, pairs, structured
 from execkit_mcp.redaction.calls import CALLS
+from execkit_mcp.redaction.chosen import CHOSEN
 from execkit_mcp.redaction.commands import COMMANDS
 from execkit_mcp.redaction.devices import DEVICES
 from execkit_mcp.redaction.gate import Gates, gate_of_words
@@ -18,7 +19,7 @@ from execkit_mcp.redaction.vendors import VENDORS
 RULES: tuple[Rule, ...] = (
     *(rule_of(shape) for shape in SHAPES),
     *structured.RULES,
-    *(place_rule(row) for row in (*PLACES, *COMMANDS, *VENDORS, *CALLS, *DEVICES)),
+    *(place_rule(row) for row in (*PLACES, *COMMANDS, *VENDORS, *CALLS, *DEVICES, *CHOSEN)),
     *headers.RULES,
     *cells.RULES,
     *nearby.RULES,
