@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import errno
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +43,7 @@ from execkit_mcp.runtime.sandboxes import Sandbox, Sandboxes
 from execkit_mcp.runtime.secrets import TypedSecrets
 from execkit_mcp.runtime.session import Session
 from execkit_mcp.runtime.session_facts import SessionFacts
+from execkit_mcp.runtime.temporary import new_folder
 from execkit_mcp.runtime.webhooks import webhook_secret
 from execkit_mcp.storage.spill import SpillFolder
 from execkit_mcp.transports.local import LocalTransport
@@ -51,6 +51,8 @@ from execkit_mcp.transports.registry import create_transport
 from execkit_mcp.transports.sandbox import SandboxTransport
 
 if TYPE_CHECKING:
+    import tempfile
+
     from execkit_mcp.runtime.remote_driver import RemoteDriver
 
 COLS, ROWS = 120, 40
@@ -156,7 +158,7 @@ class Opener:
     def _temporary_folder(self) -> str:
         """Where programs behind a fence keep what they need for a moment; ends with the server."""
         if self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="execkit-tmp-", ignore_cleanup_errors=True)
+            self._temporary = new_folder()
         return self._temporary.name
 
     def _variables(self, policy: CompiledPolicy, plan: FencePlan | None) -> dict[str, str]:
