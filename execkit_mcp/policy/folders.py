@@ -21,6 +21,8 @@ def moved(invocation: Invocation, cwds: Sequence[str], home: str) -> Sequence[st
         is_attached = not use.is_known and use.names[0].startswith("-C") and len(use.names[0]) > len("-C")
         if not is_attached and _ELSEWHERE.isdisjoint(use.names):
             continue
+        if "--prefix" in use.names and invocation.program.endswith("/configure"):  # where `make install` puts it
+            continue
         value = static(use.names[0][2:]) if is_attached else use.value
         if value is None or not value.is_static or len(found) > _MAX_FOLDERS:
             return None

@@ -101,7 +101,37 @@ def _readonly() -> tuple[Element, ...]:
     )
 
 
-GROUPS: Mapping[str, tuple[Element, ...]] = {f"{PREFIX}readonly": _readonly()}
+# Tools that check or format the files of the workspace with the settings that lie there: those settings are code, so a
+# rule that lists the group has to vouch for them. Not those that fetch what they run (npx), nor those that publish.
+_CHECKERS = (
+    "golangci-lint staticcheck revive gosec goimports gofumpt detekt checkstyle scalafmt swiftlint swiftformat clang-tidy "
+    "clang-format cppcheck cpplint astyle stylelint biome oxlint markdownlint markdownlint-cli2 standard xo rubocop standardrb "
+    "reek brakeman phpcs phpstan psalm php-cs-fixer pyright basedpyright ty bandit autopep8 yapf pydocstyle pycodestyle vulture "
+    "codespell typos sqlfluff taplo cspell commitlint tflint tfsec kubeconform kubeval kube-linter djlint pyupgrade autoflake "
+    "interrogate deptry nixfmt statix stylua luacheck selene ormolu hlint fourmolu proselint alex editorconfig-checker rustfmt "
+    "shfmt"
+)
+# Settings, plug-ins, interpreters and reports that lie elsewhere; letters with a path attached.
+_CHECKERS_REACH = (
+    "--conf*", "-conf*", "--plugin*", "--load*", "-load*", "--output*", "--out", "--out-*ir*", "--outfile", "-out*", "-o",
+    "--log-file*", "--report-file*", "--cache*", "--require*", "--rules*", "--ext*", "--custom*", "--src-path", "--chdir*",
+    "--modules-download-mode", "--path-prefix", "--init*", "--addon*", "--project*", "--python*", "--install-types", "--serve*",
+    "--lsp*", "--stdio", "--export*", "-export*", "--vfs*", "-vfs*", "--clang-*", "--bootstrap*", "--autoload*", "--standard",
+    "--installed_paths", "-d", "--schema-*", "--create*", "-[a-zA-Z][./~]*", "-c",
+)  # fmt: skip
+
+
+def _checkers() -> tuple[Element, ...]:
+    """Every element of ``builtin:checkers``: over the whole folder, or over words that stay in it."""
+    flags = FlagRules(deny=_CHECKERS_REACH)
+    return tuple(
+        Element(program=name, args=args, flags=flags, source=f"{PREFIX}checkers")
+        for name in _CHECKERS.split()
+        for args in ((), ("[!/~@]**",))
+    )
+
+
+GROUPS: Mapping[str, tuple[Element, ...]] = {f"{PREFIX}readonly": _readonly(), f"{PREFIX}checkers": _checkers()}
 
 
 # Credentials below a home folder, whoever's home it is.

@@ -34,6 +34,7 @@ from execkit_mcp.policy.rules import matches, values_named
 from execkit_mcp.policy.scope import Scope
 from execkit_mcp.policy.session_state import judge_state, judge_variable, state_builtin
 from execkit_mcp.policy.shell.builtins import STATE_BUILTINS
+from execkit_mcp.policy.spelling import WORKSPACE
 
 MAX_DEPTH = 8
 _LEVELS = ("none", "process", "namespaces", "container", "vm")
@@ -42,6 +43,7 @@ _FREE = frozenset({"break", "continue"})
 _TESTS = frozenset({"test", "["})
 _ASKING_NAMES = _TESTS | ASSIGNING
 _LINKING = frozenset({"ln", "cp"})
+_PROJECT_WRAPPERS = frozenset({"gradlew", "mvnw"})
 
 
 class Name(Struct, frozen=True, kw_only=True, gc=False):
@@ -57,7 +59,7 @@ def _bare_name(word: str, folders: tuple[str, ...]) -> Name:
     return Name(bare=word, paths=tuple([f"{folder}/{word}" for folder in folders]))
 
 
-def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
+def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool, is_home: bool = False) -> Name:
     """What the command word names, seen through doors and links for deny rules."""
     document = case.policy.document
     locator = case.context.locator if not is_remote else None
@@ -66,7 +68,8 @@ def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
         return _bare_name(word, document.program_folders) if mapped is None else Name(bare=word, paths=(mapped,))
     paths: list[str] = []
     for cwd in scope.cwds or (None,):
-        place = locate(word, cwd=cwd, home=case.context.home, follow=locator.resolve if locator is not None else None)
+        follow = locator.resolve if locator is not None else None
+        place = locate(word, cwd=cwd, home=case.context.home, is_home=is_home, follow=follow)
         paths.extend(place.spellings if place is not None else ())
     for path in paths[:1]:
         if path in case.policy.names_by_path:
@@ -74,11 +77,20 @@ def name_of(word: str, scope: Scope, case: Case, *, is_remote: bool) -> Name:
         folder, _, base = path.rpartition("/")
         if folder in document.program_folders and base not in document.programs:
             return Name(bare=base, paths=tuple(paths))
+    workspace = f"{case.context.workspace}/"
+    if paths and len(workspace) > len("//") and not is_remote and all(path.startswith(workspace) for path in paths):
+        paths.extend([f"{WORKSPACE}/{path[len(workspace) :]}" for path in paths])
     return Name(bare=None, paths=tuple(paths) or (word,))
 
 
 def _opaque(word: str, args: tuple[Arg, ...]) -> Invocation:
-    """A program that is not where trusted ones live: nothing is known about it, whatever its name."""
+    """A program that is not where trusted ones live: nothing is known about it, whatever its name.
+
+    The words of a wrapper that a project brings along are read as those of what it starts.
+    """
+    if (base := word.rpartition("/")[2]) in _PROJECT_WRAPPERS:
+        read = interpret((static(base), *args))
+        return replace(read, program=word, is_known=False, effects=(ArgEffect(kind=EffectKind.UNKNOWN, note=word),))
     flags = tuple(FlagUse(names=(arg.text.partition("=")[0],), is_known=False) for arg in args if arg.prefix[:1] == "-")
     return Invocation(
         program=word,
@@ -116,7 +128,7 @@ def read_argv(
 ) -> Reading:
     """The argv with its program and effects; ``argv[0]`` is static."""
     word = argv[0].text
-    name = name_of(word, scope, case, is_remote=site.is_remote)
+    name = name_of(word, scope, case, is_remote=site.is_remote, is_home=argv[0].is_home)
     if name.bare is None:
         invocation = _opaque(word, argv[1:])
     else:

@@ -107,7 +107,9 @@ def _check_address(text: str, host: str) -> str:
 
 
 def check_program(text: str) -> str:
-    """A program word: bare name, glob on names, absolute path, or ``builtin:GROUP``."""
+    """A program word: bare name, glob on names, absolute path, path below the workspace, or ``builtin:GROUP``."""
+    if text.startswith(("/", f"{WORKSPACE}/")) and not _SHELL_TEXT.search(text.removeprefix(WORKSPACE)):
+        return check_path_pattern(text)
     if _SHELL_TEXT.search(text):
         return f'"{text}" looks like shell text; an element names one program and its subcommand words'
     if text.startswith("-"):
@@ -115,9 +117,7 @@ def check_program(text: str) -> str:
     if text.startswith("~"):
         return f'"{text}" lies in a home; write an absolute path, or declare it under programs'
     if "/" in text and not text.startswith("/"):
-        return f'"{text}" is a relative path; write a bare name or an absolute path'
-    if text.startswith("/"):
-        return check_path_pattern(text)
+        return f'"{text}" is a relative path; write a bare name, an absolute path or {WORKSPACE}/…'
     return ""
 
 

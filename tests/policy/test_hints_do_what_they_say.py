@@ -319,7 +319,7 @@ def test_a_fence_that_is_lacking_is_named_with_all_three_ways_out(tmp_path):
 # A text with a construct that is not read, and the same without it.
 UNREAD = [
     ("coproc cat", "cat"),
-    ("f() { ls; }; f", "ls"),
+    ("f() { ls; }", "ls"),
     ("select x in a b; do echo; done", "for x in a b; do echo; done"),
     ("echo $(($(ls) + 1))", "n=$(ls); echo $((n + 1))"),
     ("a=([0]=1); ls", "a=1; ls"),

@@ -284,8 +284,6 @@ def test_a_text_of_the_grammar_means_what_its_canonical_text_means(seed: int) ->
 @pytest.mark.parametrize(
     ("text", "construct"),
     [
-        ("f() { ls; }", "function definition"),
-        ("function f { ls; }", "function definition"),
         ("select x in a b; do ls; done", "select loop"),
         ("for ((i=0; i<3; i++)); do continue; done", "arithmetic for loop"),
         (" ((a[0]++))", "array subscript"),

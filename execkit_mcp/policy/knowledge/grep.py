@@ -85,7 +85,8 @@ def _before_jq(reading: Reading) -> None:
 # first in a program or behind one another: never behind a dot, a dollar or within a word.
 _JQ_MODULE = lazy_regex(r"(?<![.$\w\"])(?:import|include)(?:\s|#[^\n]*(?:\n|$))*\"")
 _YQ_PLAIN = lazy_regex(r"[\w\s.\[\]|\"'*,:()=!<>+-]*")
-_YQ_ACTS = lazy_regex(r"load|split_?doc|system|eval|env|import|include|file", re.IGNORECASE)
+# Functions, not fields that have such a name (`.env`).
+_YQ_ACTS = lazy_regex(r"(?<![.\w])(?:load|split_?doc|system|eval|env|strenv|import|include|file)", re.IGNORECASE)
 
 
 def _after_jq(reading: Reading) -> None:
@@ -110,7 +111,7 @@ def _after_yq(reading: Reading) -> None:
         if not (program.is_static and _YQ_PLAIN.fullmatch(program.text)) or _YQ_ACTS.search(program.text):
             reading.effect(EffectKind.UNKNOWN, program, "an expression that this reader does not know")
         elif len(words) == 1:
-            reading.mark("r", program)
+            reading.mark("rw" if "edit" in reading.modes else "r", program)
     for path in words[1:]:
         reading.mark("r", path)
 
@@ -377,7 +378,7 @@ PROGRAMS = (
         "-M,--no-colors -N,--no-doc -e,--exit-status -n,--null-input -I,--indent= -j,--tojson "
         "-v,--verbose -V -h",
         operands="-*",
-        modes={"edit": "- w*;?"},
+        modes={"edit": "- w*"},
         after=_after_yq,
     ),
 )

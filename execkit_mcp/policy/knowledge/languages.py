@@ -64,6 +64,13 @@ def _note_python(reading: Reading) -> None:
     reading.operands.extend(rest)
 
 
+_GRADLE = (
+    "-x,--exclude-task= --tests= --configuration= --dependency= --task= --console= --max-workers= "
+    "--warning-mode= -p,--project-dir=:R "
+    "-I,--init-script=:rx -b,--build-file=:rx -c,--settings-file=:rx -g,--gradle-user-home=:d "
+    "--include-build=:Rx"
+)
+
 PROGRAMS = (
     Program(
         names="python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 pypy pypy3",
@@ -81,12 +88,12 @@ PROGRAMS = (
         alone="--version -v -version --help -h",
     ),
     opaque(
-        "yarn pnpm poetry pdm pipenv hatch rye",
+        "yarn poetry pdm pipenv hatch rye",
         "their manuals: project files are code",
         "dxN",
         alone="--version -v -V --help -h",
     ),
-    opaque("make gmake gradle bundle gem", _BUILDS, "dx", alone="--version -v --help -h"),
+    opaque("make gmake bundle gem", _BUILDS, "dx", alone="--version -v --help -h"),
     # `-v` of some of these is verbose, and they build.
     opaque(
         "cmake ninja meson ant rake pre-commit scons just task stack cabal ctest cpack autoconf automake libtool",
@@ -96,7 +103,7 @@ PROGRAMS = (
     ),
     # These read the project, its options for the virtual machine or a program of its own before they say their version.
     opaque(
-        "bazel buck gradlew mvn sbt tox nox invoke fab composer cpan cpanm mix rebar3 lein configure xmake waf premake",
+        "bazel buck sbt tox nox invoke fab composer cpan cpanm mix rebar3 lein configure xmake waf premake",
         _BUILDS,
         "dx",
         alone="",
@@ -154,6 +161,41 @@ PROGRAMS = (
     # Plug-ins and hooks that the project names come before the version.
     _tool(names="flake8 pylint", flags=_LINTS, operands="Rd*;x", alone=""),
     _tool(
+        names="pnpm",
+        flags="-r,--recursive -F,--filter= -C,--dir=:R --reporter= --depth=",
+        operands=_ANY,
+        alone="--version -v -V --help -h",
+    ),
+    _tool(
+        names="mvn mvnw",
+        is_long_only=True,
+        flags="-B -ntp -q -o -U -am -amd -V -fae -ff -fn -N -nsu --batch-mode --no-transfer-progress --quiet --offline "
+        "-pl,--projects= -P,--activate-profiles= -T,--threads= -rf,--resume-from= -f,--file=:R -s,--settings=:r "
+        "-gs,--global-settings=:r -t,--toolchains=:r",
+        operands=_ANY,
+        alone="",
+    ),
+    _tool(
+        names="gradle",
+        is_long_only=True,
+        flags=_GRADLE,
+        operands=_ANY,
+        alone="--version -v --help -h",
+    ),
+    _tool(names="gradlew", is_long_only=True, flags=_GRADLE, operands=_ANY, alone=""),
+    opaque(
+        "golangci-lint staticcheck revive gosec govulncheck goimports gofumpt ktlint detekt checkstyle scalafmt "
+        "swiftlint swiftformat clang-tidy cppcheck cpplint astyle stylelint biome oxlint markdownlint "
+        "markdownlint-cli2 standard xo rubocop standardrb reek brakeman phpcs phpstan psalm php-cs-fixer "
+        "pydocstyle pycodestyle vulture codespell typos vale sqlfluff taplo cspell commitlint gitlint tflint tfsec "
+        "kubeconform kubeval kube-linter buf zizmor basedpyright ty djlint pyupgrade autoflake interrogate deptry "
+        "nixfmt statix stylua luacheck selene ormolu hlint fourmolu proselint alex editorconfig-checker "
+        "sphinx-build mkdocs protoc mdbook dprint actionlint",
+        "their manuals: settings and plug-ins of the workspace are code",
+        "dxN",
+        alone="--version -V --help -h version",
+    ),
+    _tool(
         names="npm",
         flags="-g,--global --depth= --json -l,--long --all -s,--silent -q --parseable --prefix=:R "
         "--no-color --loglevel= -D,--save-dev -P,--prod "
@@ -197,7 +239,7 @@ PROGRAMS = (
         flags="-v,--verbose -q,--quiet --color= --frozen --locked --offline --format-version= --no-deps "
         "--manifest-path=:Rx --all-features "
         "--no-default-features -F,--features= -p,--package= -i,--invert= -d,--duplicates "
-        "-e,--edges= --depth= --prefix= --list --target-dir=:d",
+        "-e,--edges= --depth= --prefix= --list --target-dir=:d --target= --profile= --test= --bin= --example=",
         alone="--version -V --help -h --list",
         subcommands={
             "metadata|tree|pkgid|locate-project|read-manifest|verify-project": "-*;RxN",
@@ -239,7 +281,8 @@ PROGRAMS = (
                 "-run= -mod= -timeout= -count= -coverpkg= -gcflags= -p= -covermode= -bench= -cpu= -parallel=",
                 operands=_ANY,
             ),
-            "run|vet|fmt|fix|install|get|generate|clean|mod|work|tool|bug": _ANY,
+            "tool": Grammar(flags="-o=:w -html= -func= -mode=", operands=_ANY),
+            "run|vet|fmt|fix|install|get|generate|clean|mod|work|bug": _ANY,
         },
     ),
 )

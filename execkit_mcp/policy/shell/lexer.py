@@ -41,6 +41,7 @@ class Budget(Struct):
     substitutions: int = 0
     extension: str = ""
     misread: str = ""
+    functions: bool = False
 
 
 class Cursor:

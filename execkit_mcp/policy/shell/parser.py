@@ -8,7 +8,7 @@ Over 400 lines, because the rules of one grammar are read best side by side.
 """
 
 import re
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.shell.builtins import DECLARATION_BUILTINS
 from execkit_mcp.policy.shell.conditions import ConditionReader
 from execkit_mcp.policy.shell.flat import PROGRAM, SPECIAL_PROGRAMS, flat_script
+from execkit_mcp.policy.shell.functions import Function, is_function_name, written_out
 from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, delimiter, without_last_newline
 from execkit_mcp.policy.shell.lexer import NAME, TOKEN_END, Budget
 from execkit_mcp.policy.shell.quoting import PLAIN_CHARACTERS, literal
@@ -63,6 +64,7 @@ _BEFORE_REDIRECTS = frozenset("0123456789<>& \t\\#")
 _ARRAY_ELEMENT = lazy_regex(rf"{NAME}\[")
 _CLOSE_TEST = lazy_regex(rf"\]\]{TOKEN_END}")
 _NAME = lazy_regex(rf"{NAME}(?=[ \t\n;])")
+_FUNCTION_NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_-]*(?=[ \t\n(])")
 _CONTINUE = lazy_regex(r"\bcontinue\b")
 _DESCRIPTOR = lazy_regex(r"[0-9]|-")
 _ERRORS_TO_OUTPUT = Redirect(">&", Word((Literal("1"),)), 2)
@@ -76,7 +78,7 @@ _DONE = frozenset({"done"})
 _ESAC = frozenset({"esac"})
 _CLOSE_BRACE = frozenset({"}"})
 _NONE: frozenset[str] = frozenset()
-_REFUSED_KEYWORDS = {"function": "function definition", "select": "select loop", "coproc": "coproc"}
+_REFUSED_KEYWORDS = {"select": "select loop", "coproc": "coproc"}
 
 
 def parse(text: str, *, max_commands: int = MAX_COMMANDS, max_depth: int = MAX_DEPTH) -> Script:
@@ -95,6 +97,8 @@ def parse(text: str, *, max_commands: int = MAX_COMMANDS, max_depth: int = MAX_D
         return script
     budget = Budget(max_commands, max_depth)
     body = Parser(text, budget).script()
+    if budget.functions:
+        body, budget.commands = written_out(body, max_commands)
     return Script(body, budget.commands, budget.extension, budget.misread)
 
 
@@ -228,7 +232,7 @@ class Parser(ConditionReader):
         self.shallower()
         return replace(command, redirects=tuple(redirects)) if redirects else command
 
-    def compound(self, keyword: str, start: int) -> Command:  # noqa: PLR0911, RET503 - one return for each kind
+    def compound(self, keyword: str, start: int) -> Command:  # noqa: C901, PLR0911, RET503 - one return for each kind
         """Read a compound command without its redirects."""
         self.position += len(keyword) or 1
         match keyword:
@@ -251,6 +255,8 @@ class Parser(ConditionReader):
                 return self.for_loop(start)
             case "case":
                 return self.case(start)
+            case "function":
+                return self.keyword_function(start)
             case "[[":
                 self.extends("[[ ]]")
                 condition_ = self.condition()
@@ -460,12 +466,42 @@ class Parser(ConditionReader):
                 self.check_hidden_declaration(words, more, here)
             words.extend(more)
         if self.peek() == "(":
+            if len(words) == 1 and not assignments and not redirects and is_function_name(static_text(words[0])):
+                return self.function(static_text(words[0]) or "", start)
             self.fail_at_parenthesis(len(words), start)
         if (words or redirects) and any(each.items is not None for each in assignments):
             self.fail("array assignment before a command", start)
         if not (assignments or words or redirects):
             self.fail(f"unexpected {self.peek()!r}" if self.peek() else "missing command")
         return Simple(tuple(assignments), tuple(words), tuple(redirects))
+
+    def keyword_function(self, start: int) -> Simple:
+        """Read behind ``function``."""
+        self.skip_blanks_only()
+        found = _FUNCTION_NAME.match(self.source, self.position)
+        if found is None or not is_function_name(found.group()):
+            self.fail("function definition", start)
+        self.position = found.end()
+        self.skip_blanks_only()
+        return self.function(found.group(), start)
+
+    def function(self, name: str, start: int) -> Simple:
+        """Read ``()`` and the body of a function: no tree that is judged holds one (``functions``)."""
+        if self.peek() == "(":
+            self.position += 1
+            self.skip_blanks_only()
+            if self.peek() != ")":
+                self.fail("function definition", start)
+            self.position += 1
+        self.newlines()
+        keyword = self.keyword()
+        if keyword not in ("{", "") or (not keyword and self.peek() != "("):
+            self.fail("function definition", start)
+        self.budget.functions = True
+        self.budget.misread = self.budget.misread or "a function definition"
+        if self.budget.substitutions:
+            self.fail("function definition inside a substitution", start)
+        return cast("Simple", Function(name, self.command(keyword)))
 
     def fail_at_parenthesis(self, word_count: int, start: int) -> NoReturn:
         """Name what an opening parenthesis behind words would have begun."""
