@@ -23,6 +23,7 @@ from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy import hazards
 from execkit_mcp.policy.compile import CompiledPolicy
 from execkit_mcp.policy.document import Approval, Rule
+from execkit_mcp.policy.feeding import whole_names
 from execkit_mcp.policy.findings import ALLOWED, Act, Case, Context, Finding, Site, strictest
 from execkit_mcp.policy.hardening import harden, is_concerned
 from execkit_mcp.policy.knowledge.invocation import Arg
@@ -70,7 +71,7 @@ def _judge(text: str, policy: CompiledPolicy, context: Context) -> Decision:
     script = _NO_SCRIPT
     if words is None:
         try:
-            script = harden(parse(text, max_commands=max(limit, _MAX_COMMANDS)), text)
+            script = harden(whole_names(parse(text, max_commands=max(limit, _MAX_COMMANDS)), text), text)
         except Unparsed as refusal:
             return _unparsed(text, refusal, policy)
     case = Case(policy, context, judge_script=_judge_script, judge_argv=_judge_argv)

@@ -1,14 +1,17 @@
-"""What ``find … -print0 | xargs -0 …`` runs: this module gives xargs the words that find is sure to print.
+"""What ``find … -print0 | xargs -0 …`` runs: this module gives xargs the words that are sure to be printed.
 
 A name ends at its zero byte and begins with a start folder, so what xargs appends is a path below one of those, as
-in ``find -exec``. That holds only if find prints nothing else, if nothing but filters of whole names stand between
-them, and if xargs takes the names as they are; anything less leaves the words unseen.
+in ``find -exec``. That holds only if names are all that is printed, if nothing but filters of whole names stand between
+them, and if xargs takes the names as they are; anything less leaves the words unseen. git, rg and grep print names
+below the folders that they look at, or below the current one; where such a name could begin with a dash, ``DASHES``
+stands behind. A loop over ``IFS= read -r -d '' name`` gets the names as xargs does.
 """
 
 from msgspec.structs import replace
 
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.findutils import path_below
+from execkit_mcp.policy.knowledge.git_shows import QUIETING
 from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, Inner, Invocation, static
 from execkit_mcp.policy.knowledge.spec import words_of
 from execkit_mcp.policy.shell import tree
@@ -20,16 +23,37 @@ _PRINTING = words_of(
     "-print -printf -ls -fprint -fprint0 -fprintf -fls -exec -execdir -ok -okdir -files0-from -help --help -version"
 )
 _PLAIN_XARGS = frozenset({"-0", "-r", "-n", "-P", "-t", "-x", "-I", "-s"})
-_FILTERS = frozenset({"sort", "uniq", "shuf", "grep", "head", "tail"})
+FILTERS = frozenset({"sort", "uniq", "shuf", "grep", "head", "tail"})
 # Options of the filters that leave names whole, in every spelling.
 _WHOLE = words_of(
     "-z --zero-terminated --null-data -r --reverse -n --numeric-sort --lines -u --unique -i --ignore-case -v "
     "--invert-match -E --extended-regexp -F --fixed-strings -y --no-ignore-case"
 )
 _MOST_STARTS = 8
+DASHES = ("sed", "-z", "s|^-|./-|")
+# Options with which these print the names of files and nothing else. Of git's names none is absolute or climbs, unless
+# an operand does.
+_LS_FILES = words_of(
+    "-z -c --cached -d --deleted -m --modified -o --others --exclude-standard --full-name --deduplicate"
+)
+_NAMES_ONLY = words_of("-z --name-only --cached --staged --diff-filter --no-renames --merge-base --relative") | set(
+    QUIETING
+)
+_READ_OPTIONS = frozenset({(), ("-r",), ("-r", "-d", ""), ("-d", "", "-r")})
+_RG = words_of(
+    "-0 --null -l --files-with-matches --files -i --ignore-case -s --case-sensitive -S --smart-case -g --glob --iglob "
+    "-t --type -T --type-not -F --fixed-strings -w --word-regexp -e --regexp -U --multiline -. --hidden --no-ignore -u "
+    "--unrestricted --sort --color -P --pcre2 -d --max-depth --maxdepth -v --invert-match --files-without-match"
+)
+_GREP = words_of(
+    "-Z --null -l --files-with-matches -L --files-without-match -r -R --recursive --dereference-recursive -i -y "
+    "--ignore-case -E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -w --word-regexp -x "
+    "--line-regexp -I -s --no-messages -e --regexp --include --exclude --exclude-dir -v --invert-match -n "
+    "--line-number -H --with-filename"
+)
 
 
-def _argv(command: tree.Command) -> tuple[Arg, ...] | None:
+def argv_of(command: tree.Command) -> tuple[Arg, ...] | None:
     """The words of a command that is nothing but plain words, with its error messages thrown away or not."""
     if not isinstance(command, tree.Simple) or command.assignments or not command.words:
         return None
@@ -41,33 +65,99 @@ def _argv(command: tree.Command) -> tuple[Arg, ...] | None:
     return tuple(map(static, texts)) if len(texts) == len(command.words) else None
 
 
-def _is_xargs(command: tree.Command) -> bool:
-    parts = command.words[0].parts if isinstance(command, tree.Simple) and command.words else ()
-    return len(parts) == 1 and isinstance(parts[0], tree.Literal) and parts[0].text == "xargs"
+def is_named_loop(loop: tree.Loop) -> str:
+    """The one variable that a loop reads each name into; empty if it is not such a loop."""
+    items = loop.condition.items
+    if loop.keyword != "while" or loop.redirects or len(items) != 1 or items[0].is_background or items[0].command.rest:
+        return ""
+    pipeline = items[0].command.first
+    read = pipeline.commands[0]
+    if len(pipeline.commands) != 1 or pipeline.negated or pipeline.timed or not isinstance(read, tree.Simple):
+        return ""
+    if read.redirects or any(
+        each.name != "IFS" or each.value.parts or each.items is not None for each in read.assignments
+    ):
+        return ""
+    texts = [_literal(word) for word in read.words]
+    if len(texts) < len(("read", "name")) or texts[0] != "read" or tuple(texts[1:-1]) not in _READ_OPTIONS:
+        return ""
+    name = texts[-1] or ""
+    return name if name.isidentifier() and name.isascii() else ""
+
+
+def _literal(word: tree.Word) -> str | None:
+    if not word.parts:
+        return ""
+    part = word.parts[0]
+    return part.text if len(word.parts) == 1 and isinstance(part, tree.Literal) else None
+
+
+def _reads_whole(loop: tree.Loop) -> bool:
+    """Whether the loop reads names up to their zero byte."""
+    read = loop.condition.items[0].command.first.commands[0]
+    return isinstance(read, tree.Simple) and bool(read.assignments) and len(read.words) > 4  # noqa: PLR2004 - with -d ''
+
+
+def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree.Word] | None:
+    """The variable of a loop and what is known of it, where it gets names below ``starts``."""
+    name = is_named_loop(replace(loop, redirects=()))
+    if not starts and len(loop.redirects) == 1 and loop.redirects[0].operator == "<":
+        parts = loop.redirects[0].target.parts
+        body = parts[0].body if len(parts) == 1 and isinstance(parts[0], tree.ProcessSubstitution) else None
+        if body is not None and len(body.items) == 1 and not body.items[0].command.rest:
+            starts = _printed_starts(body.items[0].command.first.commands)
+    elif any(each.operator in ("<", "<>", "<<<", "<&") for each in loop.redirects):
+        return None
+    if not name or len(starts) != 1 or not _reads_whole(loop):
+        return None
+    base = starts[0].text.rstrip("/")
+    return name, tree.Word((tree.Literal(f"{base}/"), tree.Glob("**")))
 
 
 def starts_before(commands: tuple[tree.Command, ...], index: int) -> tuple[Arg, ...]:
     """The folders that the names come from which the command at ``index`` of a pipeline reads; empty: not known."""
     reader = commands[index]
-    if index == 0 or not _is_xargs(reader) or _argv(reader) is None:
+    if index == 0:
         return ()
-    while index > 0:
-        index -= 1
-        argv = _argv(commands[index])
+    if not isinstance(reader, tree.Loop):
+        parts = reader.words[0].parts if isinstance(reader, tree.Simple) and reader.words else ()
+        is_xargs = len(parts) == 1 and isinstance(parts[0], tree.Literal) and parts[0].text == "xargs"
+        if not is_xargs or argv_of(reader) is None:
+            return ()
+    return _printed_starts(commands[:index])
+
+
+def is_feed(commands: tuple[tree.Command, ...]) -> bool:
+    """Whether commands print names that end in a zero byte, and where those lie is known."""
+    return bool(_printed_starts(commands))
+
+
+def filters_whole(argv: tuple[Arg, ...]) -> bool:
+    """Whether a filter passes on whole names that end in a zero byte, and nothing else."""
+    if argv[0].text not in FILTERS or not any(arg.text in ("-z", "--null-data", "--zero-terminated") for arg in argv):
+        return False
+    found = interpret(argv)
+    # A file of its own, other separators, a count or parts of a name: no names of find's.
+    is_whole = {name for use in found.flags for name in use.names} <= _WHOLE
+    return not found.problems and is_whole and len(found.operands) <= (argv[0].text == "grep")
+
+
+def _printed_starts(commands: tuple[tree.Command, ...]) -> tuple[Arg, ...]:
+    has_dashes = False
+    for command in reversed(commands[1:]):
+        argv = argv_of(command)
         if argv is None:
             return ()
-        if argv[0].text == "find":
-            return _starts(interpret(argv))
-        if argv[0].text not in _FILTERS or not any(
-            arg.text in ("-z", "--null-data", "--zero-terminated") for arg in argv
-        ):
+        if command is commands[1] and tuple(arg.text for arg in argv) == DASHES:
+            has_dashes = True
+        elif not filters_whole(argv):
             return ()
-        found = interpret(argv)
-        # A file of its own, other separators, a count or parts of a name: no names of find's.
-        is_whole = {name for use in found.flags for name in use.names} <= _WHOLE
-        if found.problems or not is_whole or len(found.operands) > (argv[0].text == "grep"):
-            return ()
-    return ()
+    argv = argv_of(commands[0])
+    if argv is None:
+        return ()
+    if argv[0].text == "find":
+        return _starts(interpret(argv))
+    return _listed(interpret(argv)) if has_dashes else ()
 
 
 def _starts(find: Invocation) -> tuple[Arg, ...]:
@@ -76,6 +166,31 @@ def _starts(find: Invocation) -> tuple[Arg, ...]:
         return ()
     starts = find.operands or (_HERE,)
     return starts if len(starts) <= _MOST_STARTS and all(each.kind is STATIC and each.text for each in starts) else ()
+
+
+def _listed(found: Invocation) -> tuple[Arg, ...]:
+    """Where the names lie that git, rg or grep list; empty if they print anything else, or it is not known."""
+    names = {name for use in found.flags for name in use.names}
+    operands = found.operands
+    if found.problems or not all(each.kind is STATIC and each.text and each.text[0] not in "-+:~" for each in operands):
+        return ()
+    if found.program == "git":
+        subcommand = " ".join(found.subcommand)
+        known = {"ls-files": _LS_FILES, "diff": _NAMES_ONLY}.get(subcommand, frozenset())
+        is_names = "-z" in names and (subcommand != "diff" or "--name-only" in names)
+        climbs = any(each.text.startswith("/") or ".." in each.text.split("/") for each in operands)
+        return (_HERE,) if is_names and names <= known and not climbs else ()
+    if found.program == "rg":
+        is_names = "-0" in names and bool(names & {"-l", "--files", "--files-without-match"})
+        has_pattern = not names & {"-e", "--files"}
+        is_known = is_names and names <= _RG
+    elif found.program == "grep":
+        is_known = {"-Z", "-r"} <= names and bool(names & {"-l", "-L"}) and names <= _GREP
+        has_pattern = "-e" not in names
+    else:
+        return ()
+    starts = operands[1:] if has_pattern else operands
+    return (starts or (_HERE,)) if is_known and len(starts) <= _MOST_STARTS else ()
 
 
 def feed(invocation: Invocation, starts: tuple[Arg, ...]) -> Invocation:

@@ -18,7 +18,7 @@ from execkit_mcp.model import ALLOW, ASK, DENY, NET, READ, WRITE, Effect, Effect
 from execkit_mcp.policy import network
 from execkit_mcp.policy.effects import Placed, path_uncovered, place_word, refused_place
 from execkit_mcp.policy.environment import is_identifier
-from execkit_mcp.policy.fed import starts_before
+from execkit_mcp.policy.fed import loop_over_names, starts_before
 from execkit_mcp.policy.findings import ALLOWED, Case, Finding, Site, strictest
 from execkit_mcp.policy.knowledge.assigning import ASSIGNING, assigned_names
 from execkit_mcp.policy.knowledge.invocation import GLOB, STATIC, Arg, ArgEffect
@@ -185,9 +185,14 @@ class Walk:
             case tree.If():
                 return self._if(node, scope)
             case tree.Loop():
+                starts, self.case.fed = self.case.fed, ()
                 start = self._looped(scope, (node.condition, node.body))
                 tested = self.sequence(node.condition, start)
                 inside = tested.ok if node.keyword == "while" else tested.bad
+                if self.case.tracks_variables and (named := loop_over_names(node, starts)) is not None:
+                    changes = touched(node.body)
+                    if named[0] not in changes.names and not changes.is_total and not changes.moves:
+                        inside = inside.assign(named[0], None, named[1])
                 after = self.sequence(node.body, inside).either
                 return _same(start.join(tested.either).join(after))
             case tree.For():

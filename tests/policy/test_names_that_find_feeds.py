@@ -13,8 +13,6 @@ KNOWN = [
     "find . -print0 | xargs -r0 -P 4 cat",
 ]
 UNKNOWN = [
-    "find . -print0 | xargs cat",
-    "find . | xargs -0 cat",
     "find . -print0 -print | xargs -0 cat",
     "find . -printf '/etc/shadow\\0' -print0 | xargs -0 cat",
     "find . -exec printf '/etc/shadow\\0' ';' -print0 | xargs -0 cat",

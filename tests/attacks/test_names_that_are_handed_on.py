@@ -1,0 +1,173 @@
+"""P1: names that one command prints and another takes stay whole, whatever characters a name holds."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from execkit_mcp.model import Verdict
+from execkit_mcp.policy import Context, judge
+from execkit_mcp.runtime.policies import load_policy
+
+pytestmark = pytest.mark.promise("P1")
+
+HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
+
+ALLOWED = [
+    "find . -type f | xargs cat",
+    "find . -name '*.txt' -o -name '*secret*' | xargs cat",
+    "find . -type f -print | sort | xargs cat",
+    "find . -type f | grep -v zzz | head -50 | xargs -n1 cat",
+    "find . -type f | tail -n 50 | xargs -I{} cat {}",
+    'find . -type f | while read -r f; do cat "$f"; done',
+    'find . -type f | while IFS= read -r f; do cat < "$f"; done',
+    'while read -r f; do cat "$f"; done < <(find . -type f)',
+    "grep -rl inside . | xargs cat",
+    "grep -rl inside | xargs cat",
+    "git ls-files | xargs cat",
+    "git ls-files -o --exclude-standard | xargs cat",
+    'git ls-files | while read -r f; do cat "$f"; done',
+]
+NAMES = ["a.txt", "b c.txt", "n\n{outside}", "-e", "--help", "q'u\"o\\te", "x {outside}", "tab\there", "*", "é"]
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_each_name_is_read_and_nothing_else(text, tmp_path):
+    decision = judge(text, load_policy("read-only", workspace=HERE.workspace), HERE)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+    (tmp_path / "o").mkdir()
+    outside = tmp_path / "o" / "secret"
+    outside.write_text("OUTSIDE\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    names = [name.format(outside=outside) for name in NAMES]
+    for name in names:
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"inside {len(name)}\n")
+    git = shutil.which("git")
+    if git is not None:
+        subprocess.run([git, "init", "-q", "."], cwd=work, check=True)
+        if "-o" not in text:
+            subprocess.run([git, "add", "-A"], cwd=work, check=True)
+        shutil.copytree(work / ".git", tmp_path / "aside")
+    done = subprocess.run(
+        ["bash", "--norc", "-c", decision.canonical or ""],
+        cwd=work,
+        capture_output=True,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)},
+        timeout=20,
+        check=False,
+    )
+    printed = done.stdout.decode(errors="replace")
+    assert "OUTSIDE" not in printed
+    if "name" not in text:
+        assert sorted(re.findall(r"inside \d+", printed)) == sorted(f"inside {len(name)}" for name in names)
+
+
+STOPPED = [
+    "find . | awk '{print $2}' | xargs cat",
+    "find . | sed s/a/b/ | xargs cat",
+    "find . | cut -c3- | xargs cat",
+    "find . | tr a b | xargs cat",
+    "find . -printf '%f\\n' | xargs cat",
+    "find . -print -print0 -fprint /tmp/x | xargs cat",
+    "find . -exec echo /etc/passwd \\; | xargs cat",
+    "find . | xargs -d, cat",
+    "find . | xargs -a list cat",
+    "find . | xargs -L1 cat",
+    "find . | xargs sh -c",
+    "find . | xargs rm",
+    "find . | xargs touch",
+    "find . | xargs -I{} cat /etc/{}",
+    "find . | xargs -I{} cat x{}",
+    "find . | xargs cat -- /etc/shadow",
+    "find /etc | xargs cat",
+    "find / -name shadow | xargs cat",
+    'find "$d" | xargs cat',
+    "find . | sort -o out | xargs cat",
+    "find . | grep -o 'e.*' | xargs cat",
+    "find . | grep x other | xargs cat",
+    "find . | head -c 20 | xargs cat",
+    "find . | uniq -c | xargs cat",
+    "find . | tee x | xargs cat",
+    "find . > /dev/stdout | xargs cat",
+    "find . 2>&1 | xargs cat",
+    "(find .; echo /etc/shadow) | xargs cat",
+    "{ find .; } | xargs cat",
+    "echo /etc/shadow | xargs cat",
+    "ls | xargs cat",
+    "ls /etc | xargs cat",
+    "cat list | xargs cat",
+    "git ls-files .. | xargs cat",
+    "git ls-files /etc | xargs cat",
+    "git ls-files :/ | xargs cat",
+    "git -C /etc ls-files | xargs cat",
+    "git --git-dir=/x ls-files | xargs cat",
+    "git ls-files --format=/etc/shadow | xargs cat",
+    "git ls-files -s | xargs cat",
+    "git diff --name-only --no-index / /etc | xargs cat",
+    "git diff --name-only -O/tmp/x | xargs cat",
+    "git diff --name-only --output=x | xargs cat",
+    "git diff --name-only ../x | xargs cat",
+    "git diff --name-status | xargs cat",
+    "git log --name-only | xargs cat",
+    "git show --name-only | xargs cat",
+    "rg foo | xargs cat",
+    "rg -l foo /etc | xargs cat",
+    "rg -l --pre ./evil foo | xargs cat",
+    "rg --files / | xargs cat",
+    "rg -o '/etc/.*' | xargs cat",
+    "grep -r foo . | xargs cat",
+    "grep -rho '/etc/.*' . | xargs cat",
+    "grep -l foo a b | xargs cat",
+    "grep -rl foo /etc | xargs cat",
+    "grep -rl --label=/etc/shadow foo | xargs cat",
+    'find . | while read -r f; do cat "/etc/$f"; done',
+    'find . | while read -r f; do cat "../$f"; done',
+    "find . | while read -r f; do cat $f; done",
+    'find . | while read -r f; do f=/etc/shadow; cat "$f"; done',
+    'find . | while read -r f; do cd /etc; cat "$f"; done',
+    'find . | while read -r f; do read -r f; cat "$f"; done',
+    'find . | while read -r f; do for f in /etc/*; do cat "$f"; done; done',
+    'find . | while read -r a f; do cat "$f"; done',
+    'find . | while read -r -n 3 f; do cat "$f"; done',
+    'find . | while read -r -u 3 f; do cat "$f"; done',
+    'find . | until read -r f; do cat "$f"; done',
+    'find . | while read -r f && true; do cat "$f"; done',
+    'find . | while IFS=/ read -r f; do cat "$f"; done',
+    'find . | while read -r f; do cat "$f"; done < list',
+    'find . | while read -r f; do cat "$f"; done <<< /etc/shadow',
+    "find . | while read -r PATH; do ls; done",
+    'find . | while read -r f; do rm "$f"; done',
+    'find . | while read -r f; do echo x > "$f"; done',
+    'find . | while read -r f; do "$f"; done',
+    'find . | while read -r f; do bash "$f"; done',
+    'find /etc | while read -r f; do cat "$f"; done',
+    'while read -r f; do cat "$f"; done < <(echo /etc/shadow)',
+    'while read -r f; do cat "$f"; done < <(find .; echo /etc/shadow)',
+    'while read -r f; do cat "$f"; done < <(find . | sed s/a/b/)',
+    'while read -r f; do cat "$f"; done < <(find .) < list',
+    'while read -r f; do cat "$f"; done 3< <(find .)',
+    'while read -r f; do cat "$f"; done < list',
+    'cat list | while read -r f; do cat "$f"; done',
+    'ls /etc | while read -r f; do cat "$f"; done',
+    'find . | while read -r f; do :; done; cat "$f"',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STOPPED)
+def test_what_is_not_sure_to_be_a_name_below_the_folder_stays_unseen(text):
+    assert judge(text, load_policy("read-only", workspace=HERE.workspace), HERE).verdict is Verdict.DENY
+
+
+def test_a_text_keeps_what_it_says_where_names_are_not_handed_on():
+    policy = load_policy("read-only", workspace=HERE.workspace)
+    for text in (
+        "find . -name x",
+        "find . | wc -l",
+        "echo a | xargs echo",
+        'seq 3 | while read -r n; do echo "$n"; done',
+    ):
+        assert judge(text, policy, HERE).canonical == text
