@@ -20,7 +20,7 @@ PREFIX = "builtin:"
 # talks to the network is not covered by a plain ``allow``, so listing ``find`` here does not grant ``find -delete``.
 _TEXT = (
     "cat head tail tac nl wc sort uniq cut tr rev fold expand unexpand comm join paste column fmt pr grep egrep fgrep "
-    "zgrep zcat zless bzcat xzcat zstdcat diff cmp diff3 sdiff sed awk gawk mawk jq yq xmllint strings od xxd hexdump "
+    "zgrep zegrep zfgrep bzgrep xzgrep zstdgrep zcat zless bzcat xzcat zstdcat diff cmp diff3 sdiff sed awk gawk mawk jq yq xmllint strings od xxd hexdump "
     "base64 base32 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum rg ag ack less more tsort "
     "numfmt seq shuf factor expr bc look iconv"
 )
@@ -35,7 +35,8 @@ _SYSTEM = (
     "pidof pstree top htop vmstat iostat mpstat sar pidstat ss netstat ip ifconfig route arp getent dmesg printenv env "
     "mount swapon sysctl journalctl crontab dpkg dpkg-query apt-cache rpm locale getconf "
     "man whatis apropos info tput wait jobs ipcs prlimit chrt taskset numactl ethtool iw nmcli resolvectl "
-    "systemd-analyze nm objdump readelf size getopt cloc tokei command lsb_release"
+    "systemd-analyze systemd-delta slabtop iotop numastat conntrack tc bridge dmidecode ipvsadm postqueue mailq jps jstat javap crc32 "
+    "nm objdump readelf size getopt cloc tokei command lsb_release"
 )
 _ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
 # Programs that say their version or their flags. Not those that first look for a tool of the project's own and run it
@@ -43,7 +44,8 @@ _ARCHIVES = "tar unzip zipinfo 7z gzip bzip2 xz zstd"
 _VERSIONS = (
     "python python3 node npm pip pip3 uv ruff mypy gcc g++ cc clang clang++ make cmake ninja java javac ruby perl php docker "
     "docker-compose podman kubectl helm curl wget ssh scp rsync psql mysql sqlite3 redis-cli systemctl openssl vim tmux "
-    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch split csplit shred truncate install mktemp sed gradle"
+    "rm cp mv mkdir rmdir touch ln chmod chown tee dd zip patch split csplit shred truncate install mktemp sed gradle "
+    "gdb dstat hyperfine logger gem clang-format ctr"
 )
 _VERSION_WORDS = ("--version", "-version", "-V", "-v", "--help", "-h", "version", "help")
 _WRAPPERS = "timeout nice ionice nohup stdbuf time xargs watch"
@@ -92,7 +94,35 @@ def _readonly() -> tuple[Element, ...]:
         _sub("docker", _DOCKER_READS),
         _sub("podman", _DOCKER_READS),
         *(_sub(name, ("list", "show", "search", "policy", "depends", "rdepends")) for name in ("apt", "apt-cache")),
-        _sub("openssl", ("version", "x509", "crl")),
+        _sub("openssl", ("version", "x509", "crl", "verify", "dgst", "sha256", "sha512")),
+        _sub("coredumpctl", ("list", "info")),
+        _sub("crictl", ("ps", "images", "pods", "stats", "info", "version", "logs", "inspect", "inspectp", "inspecti")),
+        _sub("snap", ("list", "info", "services", "changes", "version", "connections", "warnings")),
+        _sub("fail2ban-client", ("status", "ping", "version", "banned")),
+        _sub("supervisorctl", ("status", "pid", "avail", "version")),
+        _sub(
+            "rabbitmqctl",
+            (
+                "list_queues",
+                "list_exchanges",
+                "list_connections",
+                "list_channels",
+                "list_consumers",
+                "status",
+                "cluster_status",
+                "ping",
+                "version",
+            ),
+        ),
+        _sub("zpool", ("status", "list", "iostat", "get", "history", "version")),
+        _sub("zfs", ("list", "get", "holds", "version")),
+        *(_sub(name, ("list", "info", "history", "repolist")) for name in ("dnf", "yum")),
+        Element(
+            program="apt-get",
+            flags=FlagRules(any=("-s", "--simulate", "--just-print", "--dry-run")),
+            source=f"{PREFIX}readonly",
+        ),
+        Element(program="logrotate", flags=FlagRules(any=("-d", "--debug")), source=f"{PREFIX}readonly"),
         _sub("chronyc", ("tracking", "sources", "sourcestats", "activity", "ntpdata")),
         *(
             Element(program=name, flags=FlagRules(any=_VERSION_WORDS), source=f"{PREFIX}readonly")

@@ -2,7 +2,8 @@
 
 What is judged is what runs, so a flag is added to the tree and not to the text. A command is found through wrappers
 (``timeout 5 git diff``) by the knowledge that the judgement uses; one that is not found here (the text of ``sh -c``,
-a program named by a variable) keeps its effect: a diff without the flags runs something unknown.
+a program named by a variable) keeps its effect: a diff without the flags runs something unknown. A database that is
+opened to be read is opened safely, too.
 """
 
 from typing import TypeVar, cast
@@ -17,8 +18,11 @@ from execkit_mcp.policy.shell.tree import Glob, Literal, Script, Simple, Tilde, 
 from execkit_mcp.policy.shell.words import to_arg
 
 _PROGRAM = "git"
+_DATABASE = "sqlite3"
+_HARDENED = frozenset({_PROGRAM, _DATABASE})
 _MAX_DEPTH = 8
 _ADDED = tuple(Word((Literal(flag),)) for flag in QUIETING)
+_SAFELY = (Word((Literal("-safe"),)),)  # no command of its own that runs, writes or reads another file
 _AWAY = (Word((Literal(NOWHERE),)),)
 _NAMED = lazy_regex(rf"\b{_PROGRAM}\b")
 _CONCERNED = lazy_regex(rf"\b(?:{'|'.join(sorted({each.partition('/')[0] for each in DIFFS | LOGS}))}|help)\b")
@@ -28,7 +32,7 @@ _Node = TypeVar("_Node")
 
 def is_concerned(text: str) -> bool:
     """Whether the text may name a command that gets flags; quick, and wrong on the safe side only."""
-    return _PROGRAM in text
+    return _PROGRAM in text or _DATABASE in text
 
 
 def harden(script: Script, text: str) -> Script:
@@ -41,7 +45,7 @@ def harden(script: Script, text: str) -> Script:
     if not is_concerned(text):
         return script
     named = _NAMED.search(text)
-    if named is None or _CONCERNED.search(text, named.end()) is None:
+    if (named is None or _CONCERNED.search(text, named.end()) is None) and _DATABASE not in text:
         return script
     if (lone := _lone_command(script)) is not None:
         words = _with_flags(lone.words)
@@ -87,7 +91,7 @@ def _rewrite(node: _Node) -> _Node:
 
 def _with_flags(words: tuple[Word, ...]) -> tuple[Word, ...]:
     args = tuple([to_arg(word)[0] for word in words])
-    if not any(arg.text.rpartition("/")[2] == _PROGRAM for arg in args):
+    if not any(arg.text.rpartition("/")[2] in _HARDENED for arg in args):
         return words
     found: dict[int, tuple[Word, ...]] = {}
     _find(args, args, found, 0)
@@ -105,7 +109,11 @@ def _find(argv: tuple[Arg, ...], outer: tuple[Arg, ...], found: dict[int, tuple[
     if folder and not folder.startswith("/"):
         return
     invocation = interpret((Arg(argv[0].kind, name, name), *argv[1:]))
-    if name != _PROGRAM:
+    if name == _DATABASE:
+        given = {each for use in invocation.flags for each in use.names}
+        if "-readonly" in given and "-safe" not in given:
+            found[start + 1] = _SAFELY
+    elif name != _PROGRAM:
         for inner in invocation.inner:
             _find(inner.argv, outer, found, depth + 1)
     elif invocation.subcommand == ("help",):

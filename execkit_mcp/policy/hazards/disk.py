@@ -32,9 +32,8 @@ HAZARDS = (
         severity=Severity.CRITICAL,
         message="changes partitions or volumes",
         shapes=(
-            Shape(
-                programs="fdisk sfdisk cfdisk parted sgdisk gdisk lvremove vgremove pvremove zpool zfs mdadm cryptsetup"
-            ),
+            Shape(programs="fdisk sfdisk cfdisk parted sgdisk gdisk lvremove vgremove pvremove mdadm cryptsetup"),
+            Shape(programs="zpool zfs", anywhere=r"^(?!(?:status|list|iostat|get|holds|history|version)(?:\s|$))."),
         ),
         example="parted /dev/sda rm 1",
         harmless="lsblk",

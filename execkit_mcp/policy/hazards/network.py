@@ -61,7 +61,8 @@ HAZARDS = (
             Shape(programs="ip", anywhere=r"\b(?:set|add|del|delete|flush|replace|change|append|restore)\b"),
             Shape(programs="ifconfig", anywhere=r"\S+ \S+"),
             Shape(programs="route", sub="add|del|delete|flush|change"),
-            Shape(programs="ifup ifdown dhclient wg-quick tc brctl vconfig", anywhere=r"."),
+            Shape(programs="ifup ifdown dhclient wg-quick brctl vconfig", anywhere=r"."),
+            Shape(programs="tc bridge", anywhere=r"\b(?:add|del|delete|replace|change|set|flush|append|-b|-batch)\b"),
             Shape(
                 programs="ethtool",
                 anywhere=r"^(?:-[sAKCGLENUWXfrpQ]|--(?:set|change|config|flash|reset|negotiate|identify|per-queue|features|offload|pause|coalesce))\b",

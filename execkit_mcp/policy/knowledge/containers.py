@@ -85,6 +85,18 @@ def _after_compose_config(reading: Reading) -> None:
         reading.mark("f", static(".env"))
 
 
+def _after_chart(reading: Reading) -> None:
+    """A chart that is not plainly a folder or file may be fetched; the folder's own charts are code of a template language."""
+    for word in reading.operands[-1:]:
+        is_local = word.is_static and (word.text.startswith((".", "/")) or _CHART.fullmatch(word.text) is not None)
+        if not is_local:
+            reading.mark("U", None)
+
+
+_CHART = lazy_regex(r"(?:charts?|helm|deploy|k8s|infra|chart)(?:/[\w.-]+)*/?")
+_CHART_VALUES = "-f,--values=:F --set= --set-string= --set-json= --set-literal= --kube-version="
+
+
 def _after_docker_top(reading: Reading) -> None:
     """Words behind the container are options of ps: ``e`` shows the environment of processes."""
     if any("e" in word.text or not word.is_static for word in reading.operands[1:]):
@@ -218,7 +230,7 @@ PROGRAMS = (
             "up|down|start|stop|restart|rm|kill|pause|unpause|pull|push|build|create|scale|run|cp": "-*;dxN",
         },
     ),
-    Program(names="crictl ctr runc crun buildah skopeo kaniko", source="their manuals", operands="-*;dxU"),
+    Program(names="ctr runc crun buildah skopeo kaniko", source="their manuals", operands="-*;dxU"),
     Program(
         names="kubectl oc k3s-kubectl",
         source="kubectl 1.28 manual",
@@ -230,7 +242,7 @@ PROGRAMS = (
             "logs": Grammar(
                 flags="-c,--container= --all-containers=? -f,--follow=? -p,--previous=? --tail= --since= "
                 "--since-time= --timestamps=? -l,--selector= --prefix=? --max-log-requests= "
-                "--limit-bytes= --pod-running-timeout= --ignore-errors --insecure-skip-tls-verify-backend",
+                "--limit-bytes= --pod-running-timeout= --ignore-errors --all-pods=? --insecure-skip-tls-verify-backend",
                 operands=_LOOKS,
             ),
             "top pod|pods|po|node|nodes|no": Grammar(
@@ -296,7 +308,7 @@ PROGRAMS = (
         alone="--help -h version",
         subcommands={
             "list|ls|status|history|hist|version|env": Grammar(
-                flags="-A,--all-namespaces -a,--all -q,--quiet -o,--output= --filter= -f= -l,--selector= "
+                flags="-A,--all-namespaces -a,--all -q,--quiet -o,--output= --filter= -f= -l,--selector= --template= "
                 "--max= --offset= -d,--date -r,--reverse --revision= --show-desc --show-resources "
                 "--deployed "
                 "--failed --pending --superseded --uninstalled --short --client -m",
@@ -308,8 +320,23 @@ PROGRAMS = (
             "search repo|hub": Grammar(
                 flags="-l,--versions --version= -o,--output= --devel --max-col-width=", operands=_LOOKS
             ),
-            "show all|chart|values|readme|crds": Grammar(flags="--version= --repo=:u --devel", operands="R*;N"),
-            "lint|template|install|upgrade|uninstall|delete|del|rollback|repo|pull|push|package|"
+            "show all|chart|values|readme|crds": Grammar(
+                flags="--version= --repo=:u --devel", operands="R*", after=_after_chart
+            ),
+            "lint": Grammar(
+                flags=_CHART_VALUES + " --strict --quiet --with-subcharts", operands="R*", empty="R", after=_after_chart
+            ),
+            "template": Grammar(
+                flags=_CHART_VALUES
+                + " --include-crds --skip-tests --no-hooks -s,--show-only= -a,--api-versions= --is-upgrade "
+                "-g,--generate-name --release-name --name-template= --validate:N --dry-run=?:N --output-dir=:w --post-renderer=:x "
+                "--post-renderer-args=:x --repo=:u --version= --dependency-update:dU --set-file=:?",
+                operands="R*",
+                after=_after_chart,
+            ),
+            "dependency|dep list|ls": Grammar(flags="--max-col-width=", operands="R*", empty="R", after=_after_chart),
+            "repo list": Grammar(flags="-o,--output=", operands=""),
+            "install|upgrade|uninstall|delete|del|rollback|repo|pull|push|package|"
             "plugin|test|dependency|dep|create|registry|verify|completion": "-*;dxN",
         },
     ),

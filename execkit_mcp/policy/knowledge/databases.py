@@ -33,7 +33,7 @@ PROGRAMS = (
     ),
     opaque(
         "mongosh mongo mongodump mongorestore mongoexport mongoimport redis-server "
-        "kafka-topics rabbitmqctl memcached ldapsearch ldapmodify ldapadd ldapdelete",
+        "kafka-topics memcached ldapsearch ldapmodify ldapadd ldapdelete",
         "their manuals",
         "x?NU",
         alone="--version --help -V",

@@ -220,7 +220,8 @@ PROGRAMS = (
                 operands=_READ,
             ),
             "rev-list": Grammar(
-                flags=f"{_LOG} --count --objects --timestamp --header --quiet --disk-usage=?", operands=_READ
+                flags=f"{_LOG} --count --objects --timestamp --header --quiet --left-right --disk-usage=?",
+                operands=_READ,
             ),
             "rev-parse": Grammar(
                 flags="--verify -q --quiet --short=? --abbrev-ref=? --symbolic --symbolic-full-name "

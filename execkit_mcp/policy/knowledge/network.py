@@ -205,7 +205,8 @@ _SSH = (
 )
 _OPENSSL_IN = (
     "-in=:r -noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -sha256 "
-    "-sha1 -pubkey -modulus -inform= -nameopt= -ext= -email -purpose -checkend= -hash"
+    "-sha1 -pubkey -modulus -inform= -nameopt= -ext= -email -purpose -checkend= -hash "
+    "-nextupdate -lastupdate -crlnumber"
 )
 _net = partial(Program, source="their manuals")
 
@@ -342,7 +343,7 @@ PROGRAMS = (
         after=lambda reading: reading.mark("s", None) if len(reading.operands) > 1 else None,
     ),
     _net(names="route arp", flags="-n -e -v -a -A= -4 -6 -N -C -F", operands="s*"),
-    _net(names="iwconfig brctl bridge tc nmtui wpa_cli rfkill", operands="s*;s?"),
+    _net(names="iwconfig brctl nmtui wpa_cli rfkill", operands="s*;s?"),
     opaque(
         "iptables-restore arptables ebtables ifup ifdown dhclient dhcpcd wg wg-quick openvpn strongswan tailscale",
         "their manuals",
@@ -423,9 +424,15 @@ PROGRAMS = (
             "dgst|sha256|sha512|sha1|md5": Grammar(
                 flags="-sha256 -sha512 -sha1 -md5 -hex -binary -r -c -out=:w", operands="r*"
             ),
+            "verify": Grammar(
+                flags="-CAfile=:r -CApath=:R -untrusted=:r -trusted=:r -CRLfile=:r -partial_chain -verbose -purpose= "
+                "-x509_strict -show_chain -no-CAfile -no-CApath -crl_check -crl_check_all -verify_hostname= -attime= "
+                "-no_check_time",
+                operands="f*",
+            ),
             "ciphers|speed": "-*",
             "s_client|s_time|ocsp|s_server|enc|req|ca|genrsa|genpkey|rsa|pkey|pkcs12|cms|smime|"
-            "rand|passwd|rsautl|pkeyutl|ec|ecparam|dhparam|verify|asn1parse|ts|engine|rehash|"
+            "rand|passwd|rsautl|pkeyutl|ec|ecparam|dhparam|asn1parse|ts|engine|rehash|"
             "storeutl|dsa|pkcs7|pkcs8": "-*;rdUx",
         },
     ),

@@ -7,7 +7,7 @@ from functools import partial
 
 from execkit_mcp.policy.knowledge.opaque import opaque
 from execkit_mcp.policy.knowledge.reading import Reading
-from execkit_mcp.policy.knowledge.spec import Program
+from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _CHANGES = "-*;dxUs"
 _apt = partial(
@@ -46,6 +46,17 @@ def _after_dpkg(reading: Reading) -> None:
         reading.mark("?", None)
 
 
+_SIMULATED = frozenset(
+    {"upgrade", "full-upgrade", "dist-upgrade", "install", "reinstall", "remove", "purge", "autoremove", "autopurge"}
+)
+
+
+def _after_apt(reading: Reading) -> None:
+    """What ``-s`` only simulates changes nothing."""
+    if not (reading.has("-s") and reading.subcommand and reading.subcommand[0] in _SIMULATED):
+        reading.mark("dxUs", None)
+
+
 def _after_rpm(reading: Reading) -> None:
     """Query and verify modes; everything else changes the machine."""
     if reading.has("-p"):
@@ -63,7 +74,9 @@ PROGRAMS = (
             "changelog": "-*;N",
             "update|upgrade|full-upgrade|dist-upgrade|install|reinstall|remove|purge|autoremove|"
             "auto-remove|autopurge|clean|autoclean|"
-            "auto-clean|source|build-dep|download|edit-sources|check|satisfy|moo": _CHANGES,
+            "auto-clean|source|build-dep|download|edit-sources|check|satisfy|moo": Grammar(
+                operands="-*", after=_after_apt
+            ),
         },
     ),
     Program(

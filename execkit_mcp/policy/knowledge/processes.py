@@ -169,7 +169,7 @@ PROGRAMS = (
         "-c,--read-rc:r -n,--create-rc:w -N,--create-rc-to=:w -C,--read-rc-from=:r -V",
         operands="-*",
     ),
-    _procps(names="slabtop tload", operands="-*;x"),
+    _procps(names="tload", operands="-*;x"),
     _procps(names="skill snice", operands="p*;p"),
     Program(names="kill", source="bash 5.2 manual", read=_read_kill, alone="--help --version -l -L"),
     Program(
@@ -290,7 +290,7 @@ PROGRAMS = (
         "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mke2fs "
         "fsck fsck.ext4 e2fsck tune2fs resize2fs debugfs xfs_repair mdadm "
         "cryptsetup lvm pvcreate vgcreate lvcreate lvremove vgremove pvremove hdparm smartctl "
-        "nvme badblocks zpool zfs btrfs",
+        "nvme badblocks btrfs",
         "their manuals",
         "ds",
     ),
@@ -340,5 +340,5 @@ PROGRAMS = (
         modes={"write": "s*"},
         after=_after_sysctl,
     ),
-    Program(names="dstat nmon iotop glances btop bpytop", source="their manuals", operands="-*;x"),
+    Program(names="dstat nmon glances btop bpytop", source="their manuals", operands="-*;x"),
 )

@@ -245,7 +245,7 @@ PROGRAMS = (
     ),
     opaque("inotifywait inotifywatch tailf multitail lnav", "their manuals", "Rx"),
     opaque(
-        "rsyslogd logrotate cloud-init snapctl supervisorctl pm2 monit nginx apachectl apache2ctl "
+        "rsyslogd cloud-init snapctl pm2 monit nginx apachectl apache2ctl "
         "httpd php-fpm uwsgi gunicorn uvicorn celery airflow",
         "their manuals",
         "dxps",

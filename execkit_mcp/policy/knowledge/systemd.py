@@ -185,7 +185,7 @@ PROGRAMS = (
     _systemd(
         names="systemd-tmpfiles systemd-sysusers systemd-cat systemd-mount systemd-umount systemd-creds "
         "systemd-cryptenroll networkctl "
-        "bootctl coredumpctl portablectl homectl userdbctl",
+        "bootctl portablectl homectl userdbctl",
         operands="-*;dxs",
     ),
     _systemd(

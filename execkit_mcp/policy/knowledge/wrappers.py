@@ -461,7 +461,7 @@ PROGRAMS = (
         "run-parts dtach abduco "
         "fakeroot chpst setuidgid softlimit envdir svlogd cgexec systemd-inhibit "
         "systemd-nspawn "
-        "machinectl flatpak snap distrobox toolbox at batch cron anacron daemonize authbind sg newgrp "
+        "machinectl flatpak distrobox toolbox at batch cron anacron daemonize authbind sg newgrp "
         "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 screen tmux byobu zellij "
         "wine uv npx pnpx bunx pipx "
         "nodemon watchexec hyperfine caffeinate chronic ifne ts-node tsx vagrant multipass lxc incus",

@@ -15,11 +15,21 @@ from execkit_mcp.policy.shell.tree import Literal, Redirect, Sequence, Simple, W
 _OPERAND = r"[^-\n][^\n]*"
 _UNIT = r"[^-\n*?\[][^\n*?\[]*"  # of a pattern there may be several
 _MAIN_PID = r"(?:--value\n(?:-p\nMainPID|--property=MainPID)|(?:-p\nMainPID|--property=MainPID)\n--value)"
-# The names of pods start with a letter or a digit and hold no slash, as those of hosts do; other kinds are freer.
-_PODS = (
-    r"kubectl\n(?:-n\n[a-z][^\n]*\n)?get\n(?:pods?|po)"
+# The names of these start with a letter or a digit and hold no slash, as those of hosts do; other kinds are freer.
+_KINDS = (
+    r"kubectl\n(?:-n\n[a-z][^\n]*\n)?get\n(?:%s)"
     r"(?:\n(?:-A|-[nl]\n[a-z][^\n]*|--(?:namespace|selector|field-selector)=[^\n]*))*"
     r"\n(?:-o\n|-o|-o=|--output=)%s(?:\n-[nl]\n[a-z][^\n]*)*"
+)
+_ANY_KIND = (
+    "pods?|po|nodes?|no|ns|namespaces?|svc|services?|deploy|deployments?|sts|statefulsets?|ds|daemonsets?|jobs?|cronjobs?|"
+    "cj|rs|replicasets?|pvc"
+)
+_ONE_OBJECT = (
+    r"kubectl\n(?:-n\n[a-z][^\n]*\n)?get\n(?:%s)(?:\n[A-Za-z0-9][^\n]*)?(?:\n-[nl]\n[a-z][^\n]*)*"
+    r"\n(?:-o\n|-o|-o=|--output=)jsonpath=\{\.(?:items\[0\]\.)?"
+    r"(?:spec\.nodeName|status\.(?:podIP|hostIP|phase)|metadata\.name)\}"
+    r"(?:\n-[nl]\n[a-z][^\n]*)*"
 )
 # Prints one word that starts with a digit, or nothing. Each row with an example.
 _DIGITS = (
@@ -40,7 +50,11 @@ _DIGITS = (
 _LETTERS = (
     r"id\n-[ug]n|whoami|arch|uname(?:\n-[sm])?",  # whoami
     r"git\nrev-parse\n--short(?:=\d+)?\nHEAD",  # git rev-parse --short HEAD
-    _PODS % r"jsonpath=\{\.items\[0\]\.metadata\.name\}",  # kubectl get pods -o jsonpath='{.items[0].metadata.name}'
+    _ONE_OBJECT % _ANY_KIND,  # kubectl get pods -o jsonpath='{.items[0].metadata.name}'
+    r"git\nmerge-base\n[A-Za-z0-9][^\n]*\n[A-Za-z0-9][^\n]*",  # git merge-base main HEAD
+    r"git\nrev-parse\n(?:--verify\n|-q\n)*HEAD(?:[~^]\d*)?",  # git rev-parse HEAD
+    r"git\nrev-parse\n--verify\n[A-Za-z0-9][^\n]*",  # git rev-parse --verify origin/main
+    r"git\nrev-list\n(?:-n\n1|-1|-n1|--max-count=1)\n[A-Za-z0-9][^\n]*",  # git rev-list -n 1 v1.0
 )
 # Print any number of such words.
 _MANY_DIGITS = (
@@ -48,12 +62,23 @@ _MANY_DIGITS = (
     rf"pgrep(?:\n-(?:[fxi]+|[uUP]\n\w+)){{0,4}}\n{_OPERAND}",  # pgrep -f gunicorn
     rf"pidof\n{_OPERAND}",  # pidof nginx
 )
+_COMMITS = (
+    r"git\nrev-list(?:\n(?:--reverse|--no-merges|--merges|--first-parent|-n\n\d+|-\d+|--max-count=\d+))*"
+    r"\n[A-Za-z0-9][^\n]*"
+)
 _MANY_LETTERS = (
     r"docker\nps(?:\n(?:-q|-aq|-qa|-a|--quiet))+",  # docker ps -q
-    _PODS % r"jsonpath=\{\.items\[\*\]\.metadata\.name\}",  # kubectl get pods -o jsonpath='{.items[*].metadata.name}'
+    # kubectl get pods -o jsonpath='{.items[*].metadata.name}'
+    _KINDS % (_ANY_KIND, r"jsonpath=\{\.items\[\*\]\.metadata\.name\}"),
+    # git rev-list -5 HEAD
+    _COMMITS,
 )
-# Prints one path that starts with a slash, or nothing.
-_FOLDER = lazy_regex(r"pwd(?:\n-[LP])?|git\nrev-parse\n--show-toplevel")
+# Prints nothing that starts with a dash: a path or a date. Not a branch or tag, whose name a repository chooses.
+_NO_OPTION = lazy_regex(
+    r"pwd(?:\n-[LP])?|git\nrev-parse\n--show-toplevel"  # pwd
+    r"|date(?:\n(?:-u|--utc|-d\n[^\n]+|--date=[^\n]+))*\n"  # date +%d/%b/%Y
+    r"\+(?:%[YmdHMSjVFTybBaAeDRIu]|[A-Za-z0-9])[^\n]*"
+)
 _QUIET_IDS = lazy_regex(r"docker\n(?!.*\n(?:-q|-aq|-qa|--quiet)(?:\n|\Z))", re.DOTALL)
 _NOWHERE = (Literal("/dev/null"),)
 NUMBER, WORD, POD = "[0-9]*", "*", "pod/*"
@@ -61,7 +86,8 @@ _WORD_SHAPES = ((lazy_regex("|".join(_DIGITS)), NUMBER), (lazy_regex("|".join(_L
 _LIST_SHAPES = (
     (lazy_regex("|".join((*_DIGITS, *_MANY_DIGITS))), NUMBER),
     (lazy_regex("|".join((*_LETTERS, *_MANY_LETTERS))), WORD),
-    (lazy_regex(_PODS % "name"), POD),  # kubectl get pods -n prod -o name
+    (lazy_regex(_KINDS % ("pods?|po", "name")), POD),  # kubectl get pods -n prod -o name
+    (lazy_regex(_KINDS % (_ANY_KIND, "name")), "*/*"),  # kubectl get deploy -n prod -o name
 )
 
 
@@ -77,7 +103,7 @@ def printed_words(body: Sequence) -> str:
 
 def prints_no_option(body: Sequence) -> bool:
     """Whether what the commands print starts with no dash, if they print anything."""
-    return bool(printed_word(body)) or _FOLDER.fullmatch(_printer(body) or "") is not None
+    return bool(printed_word(body)) or _NO_OPTION.fullmatch(_printer(body) or "") is not None
 
 
 def _shape(body: Sequence, shapes: tuple[tuple[re.Pattern[str], str], ...]) -> str:

@@ -145,15 +145,18 @@ def _dynamic(word: Word, prefixes: list[str], stopped_at: Part, *, is_home: bool
     if is_prefix_open and isinstance(stopped_at, ProcessSubstitution):
         prefix += "/dev/fd/"
     is_single = all(_is_one_word(part) for part in word.parts)
-    is_plain = _is_never_option(word.parts[0], is_all=len(word.parts) == 1)
+    is_plain = _is_never_option(word.parts)
     return Arg(DYNAMIC, source_of(word), prefix, is_single=is_single, is_home=is_home, is_plain=is_plain)
 
 
-def _is_never_option(head: Part, *, is_all: bool) -> bool:
+def _is_never_option(parts: tuple[Part, ...]) -> bool:
     """Whether a word that starts with this part starts with no dash; the empty word does not either."""
+    head = parts[0]
+    # What the first part prints may be empty: then the word begins with the next.
+    is_safe = len(parts) == 1 or (isinstance(parts[1], Literal) and parts[1].text[:1] not in ("-", ""))
     if isinstance(head, Plain):
-        return head.is_sure or (is_all and head.quoted)
-    return is_all and isinstance(head, Substitution) and head.quoted and prints_no_option(head.body)
+        return head.is_sure or (is_safe and head.quoted)
+    return is_safe and isinstance(head, Substitution) and head.quoted and prints_no_option(head.body)
 
 
 def _is_one_word(part: Part) -> bool:
