@@ -325,7 +325,6 @@ helm template https://example.com/web.tgz
 helm template example/web
 helm template charts/web --post-renderer /tmp/x
 helm template charts/web --repo https://example.com
-helm template charts/web -f /etc/hosts
 helm template charts/web --validate
 helm template charts/web --dry-run=server
 helm template charts/web --kubeconfig /tmp/x
@@ -410,3 +409,83 @@ def test_p1_a_wrapper_runs_from_the_workspace_alone(name, text):
         assert judge(text, policy, there).verdict is not Verdict.ALLOW
     nowhere = Context(cwd=FOLDER, home="/home/dev", workspace="")
     assert judge(text, policy, nowhere).verdict is not Verdict.ALLOW
+
+
+LOOKS = """
+tc qdisc add dev eth0 root netem delay 100ms
+tc -b script
+bridge link set dev eth0 state 0
+conntrack -F
+conntrack -D -s 10.0.0.1
+coredumpctl dump 1234
+coredumpctl gdb 1234
+coredumpctl info -o /tmp/x 1234
+crictl exec web sh
+crictl rm web
+crictl -r unix:///tmp/x.sock ps
+snap install x
+snap run x
+ipvsadm -C
+fail2ban-client set sshd unbanip 10.0.0.1
+supervisorctl restart web
+supervisorctl
+supervisorctl -c /tmp/x status
+rabbitmqctl environment
+rabbitmqctl purge_queue q
+zpool destroy tank
+zpool status -c /tmp/x
+zfs destroy tank/x
+logrotate /etc/logrotate.conf
+logrotate -f -d -s /tmp/x /etc/logrotate.conf
+apt-get upgrade
+apt-get -s -o APT::Update::Pre-Invoke::=id upgrade
+apt-get -s update
+dnf install x
+dnf history undo 3
+dmidecode --dump-bin /tmp/x
+ntpq -c 'config x'
+postqueue -f
+javap -J-javaagent:/tmp/x A
+javap https://example.com/A.class
+jstat -gc 1@example.com
+openssl dgst -sign key x
+openssl dgst -out /tmp/x y
+openssl verify -engine /tmp/x.so c.crt
+sqlite3 -readonly app.db '.shell id'
+sqlite3 -readonly app.db '.output /tmp/x'
+sqlite3 -readonly app.db "select load_extension('/tmp/x.so')"
+sqlite3 -readonly app.db "select readfile('/etc/shadow')"
+sqlite3 -readonly app.db "attach '/tmp/x.db' as x"
+sqlite3 -readonly -init /tmp/x app.db '.tables'
+sqlite3 -readonly -cmd '.shell id' app.db '.tables'
+sqlite3 app.db '.tables'
+sqlite3 app.db 'delete from users'
+sqlite3 -readonly 'file:app.db?mode=rw' 'select 1'
+sqlite3 -readonly app.db
+helm template charts/web --post-renderer /tmp/x
+helm template charts/web --output-dir /tmp/x
+helm template charts/web --validate
+helm template oci://example.com/web
+helm template example/web
+helm lint https://example.com/web.tgz
+helm show values example/web
+helm dependency update charts/web
+helm repo add x https://example.com
+yq -i '.a = 1' config.yml
+yq 'load("/etc/shadow")' a.yml
+yq '.a | env(HOME)' a.yml
+yq '[load_str("/etc/shadow")]' a.yml
+yq -s '.a' a.yml
+gem install x
+sha256sum -c SUMS
+date +-x | xargs rm
+cat "$(date +/etc/shadow)"
+cat "$(git describe)"
+grep "$(git describe)" x
+"""
+
+
+@pytest.mark.parametrize("text", lines(LOOKS))
+@pytest.mark.parametrize("name", ["read-only", "prod-readonly", "k8s-debug"])
+def test_p1_who_only_looks_changes_nothing(name, text):
+    assert judge(text, load_policy(name, workspace=FOLDER), HERE).verdict is not Verdict.ALLOW

@@ -329,7 +329,7 @@ PROGRAMS = (
             "template": Grammar(
                 flags=_CHART_VALUES
                 + " --include-crds --skip-tests --no-hooks -s,--show-only= -a,--api-versions= --is-upgrade "
-                "-g,--generate-name --release-name --name-template= --validate:N --dry-run=?:N --output-dir=:w --post-renderer=:x "
+                "-g,--generate-name --release-name --name-template= --validate:U --dry-run=?:U --output-dir=:w --post-renderer=:x "
                 "--post-renderer-args=:x --repo=:u --version= --dependency-update:dU --set-file=:?",
                 operands="R*",
                 after=_after_chart,

@@ -50,7 +50,9 @@ _DIGITS = (
 _LETTERS = (
     r"id\n-[ug]n|whoami|arch|uname(?:\n-[sm])?",  # whoami
     r"git\nrev-parse\n--short(?:=\d+)?\nHEAD",  # git rev-parse --short HEAD
-    _ONE_OBJECT % _ANY_KIND,  # kubectl get pods -o jsonpath='{.items[0].metadata.name}'
+    # kubectl get pods -o jsonpath='{.items[0].metadata.name}'
+    _KINDS % (_ANY_KIND, r"jsonpath=\{\.items\[0\]\.metadata\.name\}"),
+    _ONE_OBJECT % _ANY_KIND,  # kubectl get pod web-1 -o jsonpath='{.spec.nodeName}'
     r"git\nmerge-base\n[A-Za-z0-9][^\n]*\n[A-Za-z0-9][^\n]*",  # git merge-base main HEAD
     r"git\nrev-parse\n(?:--verify\n|-q\n)*HEAD(?:[~^]\d*)?",  # git rev-parse HEAD
     r"git\nrev-parse\n--verify\n[A-Za-z0-9][^\n]*",  # git rev-parse --verify origin/main

@@ -17,20 +17,31 @@ NUMBERS = [
     "systemctl show nginx -p MainPID --value", "git rev-list --count HEAD", "pgrep -o x 2>/dev/null",
 ]  # fmt: skip
 WORDS = [
+    "git rev-parse HEAD", "git rev-parse HEAD~1", "git rev-parse --verify origin/main", "git merge-base main HEAD",
+    "git rev-list -n 1 v1.0", "kubectl get pod web-1 -n prod -o jsonpath='{.spec.nodeName}'",
     "id -un", "whoami", "uname -m", "git rev-parse --short HEAD", "kubectl get pods -o jsonpath='{.items[0].metadata.name}'",
     "kubectl -n prod get po -l app=web --field-selector=status.phase=Running -o jsonpath='{.items[0].metadata.name}'",
     "kubectl get pod --namespace=prod --output=jsonpath='{.items[0].metadata.name}' -n prod",
 ]  # fmt: skip
-LISTS = ["seq 1 5", "pgrep -f gunicorn", "pgrep -u www nginx", "pidof nginx", "docker ps -q", "docker ps -aq", *NUMBERS, "kubectl get pods -A -o name",
+LISTS = ["seq 1 5", "pgrep -f gunicorn", "pgrep -u www nginx", "pidof nginx", "docker ps -q", "docker ps -aq", "git rev-list --reverse HEAD~5..HEAD", "kubectl get deploy -n prod -o name", *NUMBERS, "kubectl get pods -A -o name",
          "kubectl get po -o jsonpath='{.items[*].metadata.name}'"]  # fmt: skip
-FOLDERS = ["pwd", "pwd -P", "pwd -L", "git rev-parse --show-toplevel", "git rev-parse --show-toplevel 2>/dev/null"]
+FOLDERS = [
+    "date +%d/%b/%Y:%H",
+    "date -d '1 hour ago' +%D",
+    "pwd",
+    "pwd -P",
+    "pwd -L",
+    "git rev-parse --show-toplevel",
+    "git rev-parse --show-toplevel 2>/dev/null",
+]
 UNSURE = [
     "pgrep -l nginx", "pgrep -a x", "pgrep -d / x", 'pgrep "$x"', 'pgrep -o "${a[@]}"', "pgrep -o x; echo /etc", "wc -l f", "wc",
     "date +%D", "date", "date +/%F", "seq -f /etc 1", "seq -s / 3", "seq -w 3", "pidof -S / x", "grep -c x f g", "grep -rc x d",
     "grep -c x *", "stat -c %n f", "stat -c %s f g", "systemctl show nginx", "systemctl show -p MainPID nginx", "cat f", "docker ps",
     "docker ps -a", "docker ps -q --format /x", "id -u root extra", "id", "nproc > x", "nproc 2>&1", "nproc &", "nproc || echo /etc",
-    "X=1 nproc", "./nproc", "git rev-parse HEAD~1", "git rev-parse --short=4 /etc", "basename ..",
-    "kubectl get roles -o name", "kubectl get pods,roles -o name", "kubectl get pods -f x -o name", "kubectl get pods -o name -o yaml",
+    "X=1 nproc", "./nproc", "git rev-parse main", "git rev-parse --verify -x", "git rev-parse HEAD main", "git describe --tags", "git branch --show-current",
+    "git merge-base main", "git merge-base --all a b", "git rev-list", "git rev-list --objects HEAD", "git rev-list --format=%s HEAD", "git rev-parse --short=4 /etc", "basename ..",
+    "kubectl get roles -o name", "kubectl get secret x -o jsonpath='{.data.a}'", "kubectl get pods,roles -o name", "kubectl get pods -f x -o name", "kubectl get pods -o name -o yaml",
     "kubectl get pods -o yaml -o name", "kubectl get pods -o jsonpath='{.items[0].metadata.labels.x}'", "kubectl get pods --context=x -o name",
     "kubectl get pods -o jsonpath='{.items[0].metadata.name} -x'", "kubectl get pods -o name | sed s/^/-/", "kubectl get pods -n -x -o name",
     "kubectl get pods --kubeconfig=x -o name", "kubectl get pods x -o name", "kubectl get pods -o 'jsonpath={.items[*].metadata.name}'; echo -x",
@@ -58,7 +69,22 @@ def test_what_starts_with_a_letter_a_digit_or_a_slash_is_no_option(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["pwd; echo -x", "pwd | sed s/^/-/", "pwd -x", "./pwd", "git rev-parse HEAD", "echo -x", "X=1 pwd"]
+    "text",
+    [
+        "pwd; echo -x",
+        "pwd | sed s/^/-/",
+        "pwd -x",
+        "./pwd",
+        "git rev-parse main",
+        "git describe",
+        "git branch --show-current",
+        "date +-x",
+        "date +%z",
+        "date +%d -x",
+        "date +%d; echo -x",
+        "echo -x",
+        "X=1 pwd",
+    ],
 )
 def test_what_may_start_with_a_dash_could_be_an_option(text):
     assert not prints_no_option(parse(text).body)
