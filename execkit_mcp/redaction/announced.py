@@ -22,6 +22,7 @@ from execkit_mcp.redaction.words import NAMED, NAMED_LIKE_A_PASSWORD
 
 _STRONG = NAMED
 _MOST_CODES = 20
+_MIN_ITEM = 12
 
 
 class Form(Struct, frozen=True):
@@ -249,7 +250,8 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
         is_one = (
             is_secret(value, said.trust, "", is_quoted=True)
             if said.trust is not None
-            else _looks_made(value) or is_given(value, said.hint, Distance.BESIDE, is_quoted=False)
+            else (_looks_made(value) and (said.form != "items" or len(value) >= _MIN_ITEM))
+            or is_given(value, said.hint, Distance.BESIDE, is_quoted=False)
         )
         if is_one:
             return [Span(found.start(group), found.end(group), "secret", value, Priority.STRUCTURE)]

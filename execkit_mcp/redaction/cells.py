@@ -11,7 +11,7 @@ The name is a sensitive one, the cell looks made; without a name (in a store of 
 from collections.abc import Iterator
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.commands import is_made
+from execkit_mcp.redaction.commands import is_chosen, is_made
 from execkit_mcp.redaction.gate import gate_of_words
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -27,6 +27,7 @@ _MOST_CELLS = 6
 _MIN_CHARS = 8
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}\d{3,8}")
 _UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_KEY_ID = lazy_regex(r"[A-Z0-9]{16,24}")
 _IMAGE = lazy_regex(
     r"[\w.-]+(?:/[\w.-]+)+(?::[\w.-]+)?|[\w.-]+:[\w.-]+|\d[\d.,]*\w{0,3}|[\w.-]+\.(?:ya?ml|json|py|go|ts|js|rs|md|sh|txt|conf|toml|key|pem)"
 )
@@ -39,6 +40,7 @@ def _is_cell_secret(value: str, name: str) -> bool:
         or is_reference(value)
         or is_date(value)
         or _IMAGE.fullmatch(value)
+        or (_KEY_ID.fullmatch(value) and "access" in name and "secret" not in name)
     ):
         return False
     if _UUID.fullmatch(value):
@@ -203,7 +205,31 @@ def _inserted(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
                 yield Span(*fields[index].span("text"), "secret", value, Priority.STRUCTURE)
 
 
+_ACCOUNT = lazy_regex(
+    r"(?P<name>[A-Za-z_][\w.$-]{0,63}):(?:(?P<plain>[^\s:*!]{4,100}):\d{1,7}:\d{1,7}:[^:\n]{0,100}:/[^:\n]{0,100}:/[^\s:]{1,60}|\d{1,9}:[0-9a-fA-F]{32}:(?P<hash>[0-9a-fA-F]{32}):::)"
+)
+
+
+def _account(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
+    """The password of a line of accounts, as tools show that guessed it; the hash of one as they dump it."""
+    found = _ACCOUNT.match(text, text.rfind("\n", 0, at) + 1, end)
+    if found is None:
+        return
+    group = str(found.lastgroup)
+    if group == "hash" or is_chosen(found[group]):
+        yield Span(*found.span(group), "password", found[group], Priority.STRUCTURE)
+
+
 RULES: tuple[Rule, ...] = (
+    Rule(
+        name="cells:account",
+        keywords=("::/", ":/bin/", ":/home/", ":/usr/", ":::"),
+        look=_account,
+        gate=lambda: (
+            r"^[a-z_][a-z0-9_?.$-]*:(?:[^ \t\n:]{4}[^ \t\n:]*:[0-9]+:[0-9]+:[^\n]*:/|[0-9]+:[0-9a-f]{32}:[0-9a-f]{32}:::)"
+        ),
+        is_of_line=True,
+    ),
     Rule(
         name="cells:name",
         keywords=_WORDS,

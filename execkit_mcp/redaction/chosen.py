@@ -4,6 +4,7 @@ r"""Secrets that people choose: a word and a number count as one where a place s
 user = "alice:…"        schtasks /ru alice /rp …        requests.get(url, auth=("alice", "…"))        Pass …
 """
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_chosen, is_made, is_said
 from execkit_mcp.redaction.place import PlaceRow
 from execkit_mcp.redaction.value import is_numbered, is_random, is_wordy
@@ -12,6 +13,9 @@ from execkit_mcp.redaction.value import is_numbered, is_random, is_wordy
 def _is_token(secret: str) -> bool:
     """Whether ``secret`` is long and random enough to be nothing else."""
     return is_random(secret) and not is_wordy(secret)
+
+
+_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 CHOSEN: tuple[PlaceRow, ...] = (
@@ -264,6 +268,75 @@ CHOSEN: tuple[PlaceRow, ...] = (
         check=is_chosen,
         example="requests.get(url, auth=('alice', '{}'))",
         counter_example="requests.get(url, auth=('alice', 'password'))",
+        may_be_glued=True,
+        may_be_reference=False,
+    ),
+    # what tools that test passwords show
+    PlaceRow(
+        kind="password",
+        keywords=("\\",),
+        pattern=r"\\[\w.$-]{1,64}:(?P<secret>[^\s:\"'\\]{6,100})(?=[ \t]{1,4}\(|[ \t\r]{0,4}(?:$|\n))",
+        before=r"\][ \t]{1,4}[\w.-]{1,60}\Z",
+        check=is_chosen,
+        example="[+] EX\\alice:{}",
+        counter_example="[+] EX\\alice:disabled",
+        may_be_glued=True,
+        gate=r"\\[a-z0-9_?.$-]+:[^ \t\n:\"'\\]{6}",
+    ),
+    PlaceRow(
+        kind="password_hash",
+        keywords=("ntlm", "::"),
+        pattern=r"NTLM[ \t]{0,12}:[ \t]{1,4}(?P<s1>[0-9a-f]{32})(?![0-9a-f])|::[\w.-]{1,60}:[0-9a-fA-F]{16}:(?P<s2>[0-9a-fA-F]{32}:[0-9a-fA-F]{32,4000})",
+        example="",
+        counter_example="NTLM: none",
+        may_be_glued=True,
+        gate=r"(?:ntlm[ \t]*:|::[a-z0-9_?.-]+:[0-9a-f]{16}:[0-9a-f]{32})",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("_pat=",),
+        pattern=r"_PAT=[\"']?(?P<secret>[^\s\"'`;|&<>]{16,400})",
+        before=r"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{0,40}\Z",
+        check=is_random,
+        example="BOARD_PAT={}",
+        counter_example="BOARD_PAT=none",
+        may_be_glued=True,
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("-gp ", "allow ", "community"),
+        pattern=r"-gp[ \t]{1,4}[\"']?(?P<s1>[^\s\"'-][^\s\"']{4,200})|allow[ \t]{1,4}[\w.-]{1,64}:(?P<s2>[^\s\"':/]{6,200})(?=[ \t\r]{0,4}(?:$|\n|read))|(?i:community)[\"'\]\[]{0,8}[ \t]{0,4}(?::|=>|=)[ \t]{0,4}[\"']?(?P<s3>[^\s\"',;]{5,100})",
+        check=is_chosen,
+        example="vmrun -gu alice -gp {} list a.vmx",
+        counter_example="allow alice:none",
+        may_be_reference=False,
+        gate=r"(?:-gp[ \t]|allow[ \t]+[a-z0-9_?.-]+:|community[\"'\]\[]*[ \t]*[:=])",
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=("snmp-server user ",),
+        pattern=r"snmp-server user[ \t]\S{1,64}[ \t][^\n]{0,100}?auth[ \t]\S{1,12}[ \t](?P<secret>\S{6,200}(?:[ \t]priv[ \t](?:\S{1,12}[ \t])?\S{6,200})?)",
+        check=lambda secret: any(c.isdigit() for c in secret),
+        example="snmp-server user alice network-admin auth md5 {} localizedkey",
+        counter_example="snmp-server user alice network-admin auth md5 none",
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=("<key>", "?key=", "&key=", "/key/", "/token/", "/apikey/", "/api-key/", "/catch/"),
+        pattern=r"<key>(?P<s1>[0-9a-f]{32,64}|(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{20,200}={0,2})</key>|[?&]key=(?P<s2>[0-9a-f]{32,64})(?![0-9a-f])|/(?:key|token|api-?key)/(?P<s3>[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)|/catch/\d{1,12}/(?P<s4>[a-z0-9]{6,40})",
+        check=lambda secret: is_random(secret, 6) and not is_wordy(secret) and _UUID.fullmatch(secret) is None,
+        example="https://maker.example.com/trigger/x/with/key/{}",
+        counter_example="https://docs.example.com/api/key/getting-started-2",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="token",
+        keywords=("api token ", "api key ", "access token ", "auth token ", "secret key ", "api-key ", "api-token "),
+        pattern=r"(?i:api|access|auth|secret)[ -](?i:token|key)[ \t][^:\n]{1,60}:[ \t]{1,8}[\"'`]?(?P<secret>[A-Za-z0-9_+/=.-]{16,400})[\"'`]?[ \t\r]{0,4}(?=$|\n)",
+        check=lambda secret: is_random(secret) and not is_wordy(secret) and _UUID.fullmatch(secret) is None,
+        example="Paste API Token from that page: {}",
+        counter_example="Paste API Token from that page: later",
         may_be_glued=True,
         may_be_reference=False,
     ),

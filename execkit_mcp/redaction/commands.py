@@ -296,7 +296,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("password ", "passphrase ", "credentials ", "credential "),
-        pattern=r"(?i:(?:with|using|new|temporary|initial|your|the)[ \t]{1,2})?(?i:password|passphrase)[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>()]{8,200}?)[\"'`]?[.,;]?(?=\s|$)"
+        pattern=r"(?i:(?:with|using|new|temporary|initial|your|the)[ \t]{1,2})?(?i:password|passphrase)[ \t]{1,2}[\"'`]?(?![\w.-]{1,40}=[^=\s])(?P<secret>[^\s\"'`<>()]{8,200}?)[\"'`]?[.,;]?(?=\s|$)"
         r"|(?i:credentials?)[ \t]{1,2}[\"'`]?[\w.@-]{1,64}[/:](?P<s2>[^\s\"'`<>()/]{8,200}?)[\"'`]?[.,;]?(?=\s|$)",
         check=lambda secret: is_generated(secret) or (is_made(secret) and _JOINT.search(secret) is not None),
         example="logging in as alice with password {}",

@@ -57,7 +57,10 @@ _STEP = lazy_regex(
     r"|(?P<bare>[^\s\"'`<>|\u2502\u2503,;&(){}\[\]=]{1,400}(?:={1,2}(?=[\s,;)\]}<]|$))?)"
     r"|(?P<mark>[\s|\u2502\u2503,()]+|[\"'`<>;&{}\[\]=])"
 )
-_CHOSEN = frozenset({"secret", "creds", "credential"})
+_CHOSEN = frozenset(
+    {"secret", "creds", "credential"}
+    | {f"{net}{gap}key" for net in ("wifi", "wlan", "wpa", "wep", "wireless", "network") for gap in " _-."}
+)
 """These name values that people choose, as passwords are."""
 _ENDS = frozenset(";&")
 _END_OF_CELL = lazy_regex(r"</?(?:tr|br|li|p|div|h\d|ul|table)\b", re.IGNORECASE)
@@ -137,6 +140,8 @@ _SIGNS = lazy_regex(r"\W+")
 _RUN = string.ascii_letters + string.digits + "+/_-"
 _DIGIT = lazy_regex("[0-9]")
 _LONG_RUN = 6
+_KEY_ID = lazy_regex(r"[A-Z0-9]{16,24}")
+"""What an access key is called, and everybody may know."""
 _IN_RUN = r"[^ \t\r\n\f\v\"'`<>|,;&(){}\[\]=]"
 _LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
 _LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
@@ -167,7 +172,7 @@ def _is_inside_word(text: str, at: int, after: int, word: str) -> bool:
     if at == 0 or not (text[at - 1].isalpha() and text[at - 1].islower()):
         return False
     return not text[at].isupper() and word.startswith(
-        ("pw", "psw", "creds", "jwt", "pat ", "senha", "mdp", "haslo", "parola")
+        ("pw", "psw", "creds", "jwt", "skey", "pat ", "senha", "mdp", "haslo", "parola")
     )
 
 
@@ -395,7 +400,10 @@ def _values(
     if is_reversed:
         yield from _before(text, at, name.trust, name.kind)
     if is_behind and name.position >= 0:
+        is_id = "access" in text[at:after].lower()
         for token in _walk(text, name.position, min(end, name.position + _REACH), name.trust, steps):
+            if is_id and _KEY_ID.fullmatch(token.text) is not None:
+                continue
             yield Span(token.start, token.start + len(token.text), name.kind, token.text, Priority.CONFIRMED)
 
 

@@ -22,14 +22,14 @@ _ASSIGNMENT = lazy_regex(
     r"(?P<tail>[A-Za-z0-9_.-]{0,40})"
     r"(?:(?P<type>:[ \t]{0,4}&?(?:'static )?[A-Za-z][\w<>.?\[\]|]{0,30}[ \t]{0,4}=[ \t]{0,4})(?=[\"'`])"
     r"|(?P<close>\\{0,3}[\"'`]?)(?:\]|\*{1,2})?[ \t]{0,20}(?P<sep>:=|=>|={1,2}|:(?!:)(?:\*\*)?)[ \t]{0,20}"
-    r"|(?P<attr>[\"'])[ \t]{1,8}(?:value|content)[ \t]{0,4}=[ \t]{0,4}"
+    r"|(?P<attr>[\"'])[ \t]{1,8}(?:\w{1,12}:)?(?:value|content)[ \t]{0,4}=[ \t]{0,4}"
     r"|(?P<tuple>,)[ \t]{0,2}(?=\"[^\"\n]*\"\})"
     r"|(?P<quote>[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,20}(?=[\"'])"
     r"|[\"']?(?:[ \t][\w:.-]{1,40}=\"[^\"<>\n]{0,80}\"){0,4}[ \t]{0,4}(?P<xml>>)(?=[^<\n]))"
 )
 _ASSIGNED_GATE = (
     r"[a-z0-9_.-]*(?:\\*[\"'`]?(?:\]|\*\*?)?[ \t]*(?:(?::=|=>|==?)(?:\*\*)?[ \t]*[^ \t\n]|:(?:\*\*)?(?:[ \t]+[^ \t\n]|[^ \t:\n]))"
-    r"|[\"'][ \t]+(?:value|content)[ \t]*=[ \t]*[^ \t\n]|[\"']?(?:[ \t][a-z0-9_?:.-]+=\"[^\"<>\n]*\")*[ \t]*>[^<\n]|[\"'][ \t]*,[ \t]*[\"']|,[ \t]*\")"
+    r"|[\"'][ \t]+(?:[a-z0-9_?]+:)?(?:value|content)[ \t]*=[ \t]*[^ \t\n]|[\"']?(?:[ \t][a-z0-9_?:.-]+=\"[^\"<>\n]*\")*[ \t]*>[^<\n]|[\"'][ \t]*,[ \t]*[\"']|,[ \t]*\")"
 )
 _ENDS_A_NAME = frozenset("\n()/,;!?{}&|@#$%^+~<[")
 _GOES_ON = frozenset(string.ascii_letters + string.digits + "_.-")
@@ -67,7 +67,7 @@ _ABOUT_TAIL = lazy_regex(
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
     r"|helper|mgr|env|var|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
-    r"|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
+    r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
     re.IGNORECASE,
 )
 _ABOUT_CAMEL = lazy_regex(
@@ -83,6 +83,9 @@ _NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
 _NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
+_PASSES = lazy_regex(
+    r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
+)
 _PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?)\Z")
 _UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
 _TYPE = lazy_regex(r"(?:\w{1,40}\.)?(?:[A-Z]+[a-z]*\d{0,3}){1,6}|(?:[a-z]{1,12}\.)?(?:str|bytes)")
@@ -309,8 +312,10 @@ def is_type_name(text: str, at: int) -> bool:
 
 
 def is_public(text: str, at: int) -> bool:
-    """Whether the word at ``at`` belongs to a public key: PublicKeyToken."""
-    return _PUBLIC.search(text, max(0, at - _SHORT_HEAD), at) is not None
+    """Whether the word at ``at`` belongs to a public key or to a turn: PublicKeyToken, first_pass."""
+    first = max(0, at - _SHORT_HEAD)
+    is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
+    return is_turn or _PUBLIC.search(text, first, at) is not None
 
 
 def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:

@@ -272,7 +272,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("password ", "passphrase "),
-        pattern=r"(?i:password|passphrase)(?:[ \t]{1,8}(?:(?i:password)[ \t]{1,4})?)(?P<secret>(?=[^\s\"']{0,60}\d)(?=[^\s\"']{0,60}[A-Za-z])[^\s\"'<>()]{8,200}?)[.,;:]?(?=\s|$)",
+        pattern=r"(?i:password|passphrase)(?:[ \t]{1,8}(?:(?i:password)[ \t]{1,4})?)(?![\w.-]{1,40}=[^=\s])(?P<secret>(?=[^\s\"']{0,60}\d)(?=[^\s\"']{0,60}[A-Za-z])[^\s\"'<>()]{8,200}?)[.,;:]?(?=\s|$)",
         example="nmcli dev wifi connect home password {}",
         counter_example="password for alice2 expired",
         may_be_glued=True,

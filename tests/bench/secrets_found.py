@@ -67,6 +67,7 @@ def main() -> None:
         "ninth": _corpus("beyond").BEYOND,
         "tenth": _corpus("elsewhere").ELSEWHERE,
         "eleventh": _corpus("afresh").AFRESH,
+        "twelfth": _corpus("lately").LATELY,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -153,6 +153,7 @@ def templates() -> str:
         "beyond",
         "elsewhere",
         "afresh",
+        "lately",
     ):
         path = Path(__file__).resolve().parents[1] / "redaction" / f"{name}.py"
         spec = importlib.util.spec_from_file_location(f"gated_{name}", path)
@@ -174,6 +175,7 @@ def templates() -> str:
         **modules["beyond"].BEYOND,
         **modules["elsewhere"].ELSEWHERE,
         **modules["afresh"].AFRESH,
+        **modules["lately"].LATELY,
     }
     return "".join(sample.text for sample in corpus.secret_samples(1, templates=all_templates))
 

@@ -33,6 +33,7 @@ unforeseen = load("unforeseen")
 beyond = load("beyond")
 elsewhere = load("elsewhere")
 afresh = load("afresh")
+lately = load("lately")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -47,6 +48,7 @@ TEMPLATES = {
     "BEYOND": beyond.BEYOND,
     "ELSEWHERE": elsewhere.ELSEWHERE,
     "AFRESH": afresh.AFRESH,
+    "LATELY": lately.LATELY,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -78,6 +80,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("BEYOND", 0.97),
         ("ELSEWHERE", 0.97),
         ("AFRESH", 0.97),
+        ("LATELY", 0.97),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -112,6 +115,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *beyond.BEYOND_CALM,
             *elsewhere.ELSEWHERE_CALM,
             *afresh.AFRESH_CALM,
+            *lately.LATELY_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
