@@ -10,7 +10,7 @@ stands behind. A loop over ``IFS= read -r -d '' name`` gets the names as xargs d
 from msgspec.structs import replace
 
 from execkit_mcp.policy.knowledge import interpret
-from execkit_mcp.policy.knowledge.findutils import path_below
+from execkit_mcp.policy.knowledge.findutils import commands_below
 from execkit_mcp.policy.knowledge.git_shows import QUIETING
 from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, Inner, Invocation, static
 from execkit_mcp.policy.knowledge.spec import words_of
@@ -201,10 +201,14 @@ def feed(invocation: Invocation, starts: tuple[Arg, ...]) -> Invocation:
     replaced = [use.value.text for use in flags if "-I" in use.names and use.value is not None]
     words = invocation.operands or (static("echo"),)
     if not replaced:
-        lines = [(*words, path_below(start)) for start in starts]
-    elif any("{}" in word.text.replace(replaced[-1], "") for word in words) or not replaced[-1]:
+        lines = [(*words, *below) for start in starts for below in commands_below(start, (static("{}"),))]
+    elif (
+        any("{}" in word.text.replace(replaced[-1], "") for word in words)
+        or not replaced[-1]
+        or any("-n" in use.names for use in flags)  # of the two the last one holds, and -n appends
+    ):
         return invocation
     else:
-        texts = [word.text.replace(replaced[-1], "{}") for word in words]
-        lines = [tuple(path_below(start, text) for text in texts) for start in starts]
+        whole = [static(word.text.replace(replaced[-1], "{}")) for word in words]
+        lines = [line for start in starts for line in commands_below(start, whole)]
     return replace(invocation, inner=tuple(Inner(argv=line, via="xargs") for line in lines))

@@ -50,7 +50,7 @@ HONEST = [
     "less +G x", "less -N -S x", "less -x4 x", "tree -aL 2 src", "tree -L2", "tree -L 2 -I node_modules", "ag -A 2 root src", "unzip -l a.zip",
     "unzip -p a.zip x", "unzip -Z1 a.zip", "xz -dt a.xz", "gzip -tv a.gz", "zstd -t a.zst", "tput cols lines", "gradle -v", "make -v", "cmake --version",
     "TZ=Europe/Berlin date", "TZ=UTC date", "TZ=:/etc/localtime date", "TZ='<+03>-3' date", "for z in UTC Asia/Tokyo; do TZ=$z date; done",
-    "systemd-analyze cat-config systemd/journald.conf",
+    "systemd-analyze cat-config systemd/journald.conf", "kubectl get pods -n=web -o=wide", "rg -g=*.py x", "docker compose config --quiet=true", "find x -print0 | xargs -0 -I{} cat {}", "find . -print0 | xargs -0 -n2 cat",
 ]  # fmt: skip
 
 
@@ -105,3 +105,46 @@ def test_xxd_writes_to_a_flag_behind_a_file(tmp_path):
     (tmp_path / "in").write_text("words\n")
     subprocess.run(["xxd", "in", "-p"], cwd=tmp_path, capture_output=True, timeout=20, check=False)
     assert (tmp_path / "-p").exists()
+
+
+# `-o=value` is `-o value` to some, and `--quiet=false` asks for what `--quiet` keeps back.
+EQUALS = [
+    "kubectl get pods -o=custom-columns-file=/etc/shadow", "kubectl get pods -o=jsonpath-file=/etc/shadow", "kubectl get pods -Ao=go-template-file=/etc/shadow",
+    "kubectl diff -f=/home/dev/.ssh/x.yaml", "kubectl rollout status -o=jsonpath-file=/etc/shadow deploy/x", "rg -f=/etc/shadow x",
+    "tokei -i=/etc/shadow", "docker compose config --quiet=false", "docker compose config --services=false", "docker compose config --quiet --quiet=false",
+    "docker-compose config --quiet=false",
+]  # fmt: skip
+# xargs heeds the last of -I and -n, and find names the folder that it starts in as well.
+FED = [
+    "find x -print0 | xargs -0 -I{} -n2 uniq in", "find x -print0 | xargs -0 -n2 -I{} uniq in", "find x -print0 | xargs -0 -I{} -n5 env",
+    "find ./evil -print0 | xargs -0 -I{} -n5 timeout 5", "find x -print0 | xargs -0 -I{} -n5 git branch", "find x -print0 | xargs -0 -I{} -n2 xxd in",
+    "find x -print0 | xargs -0 -I{} -n5 hostname", "find /etc/shad -exec cat {}ow ';'", "find /etc/shad -print0 | xargs -0 -I% cat %ow",
+    "find /etc/shad -exec cat x {}ow +",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*EQUALS, *FED])
+def test_no_policy_that_looks_allows_it_by_another_spelling(policies, text):
+    assert [name for name, policy in policies.items() if judge(text, policy, HERE).verdict is Verdict.ALLOW] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find /home/dev/project -maxdepth 0 -exec touch {}-x ';'",
+        "find /home/dev/project -print0 | xargs -0 -I% cp x %-x",
+        "find /tmp -maxdepth 0 -exec mkdir {}x ';'",
+    ],
+)
+def test_what_stands_beside_the_start_is_not_below_it(text):
+    policy = load_policy("workstation", workspace=HERE.workspace)
+    assert judge(text, policy, HERE).verdict is not Verdict.ALLOW
+    assert judge("find src -exec touch {}.x ';'", policy, HERE).verdict is Verdict.ALLOW
+
+
+def test_xargs_appends_where_n_is_the_last(tmp_path):
+    for name in ("in", "x"):
+        (tmp_path / name).write_text(f"{name}\n")
+    text = "find x -print0 | xargs -0 -I{} -n2 uniq in"
+    subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, timeout=20, check=False)
+    assert (tmp_path / "x").read_text() == "in\n"

@@ -177,6 +177,8 @@ class _Reader:
                 self.use(flag, value, is_attached=True)
             else:
                 self.use(flag, None)
+                if value.text == "false":
+                    self.reading.switched_off.add(flag.names)
                 is_switch = self.reading.program.is_long_only and value.text in {"true", "false"}
                 if not is_switch and not self.is_boolean(value):
                     self.reading.unknown_flag(text)
@@ -222,6 +224,7 @@ class _Reader:
                 self.unknown(name, None)
             elif flag.value:
                 if position < len(text) or not arg.is_static:
+                    position += text[position : position + 1] == "=" and self.reading.program.drops_equals
                     self.use(flag, rest_of(arg, position), is_attached=True)
                     return
                 self.use(flag, self.next(name) if flag.value == "=" else None)
@@ -245,6 +248,7 @@ class _Reader:
         """Record a known flag and what it does."""
         reading = self.reading
         reading.flags.append(FlagUse(names=flag.names, value=value))
+        reading.switched_off.discard(flag.names)
         if flag.is_deep:
             reading.is_deep = True
         if flag.mode:

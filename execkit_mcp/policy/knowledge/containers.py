@@ -143,6 +143,7 @@ _KUBE_GET = (
 PROGRAMS = (
     Program(
         names="docker podman nerdctl",
+        drops_equals=True,
         source="docker 24 manual",
         flags="-H,--host=:u -c,--context=:C --config=:rx -D,--debug -l,--log-level= --tls --tlscacert=:r "
         "--tlscert=:r --tlskey=:r --tlsverify --url=:u --connection=:C "
@@ -210,6 +211,7 @@ PROGRAMS = (
     ),
     Program(
         names="docker-compose podman-compose",
+        drops_equals=True,
         source="docker compose 2 manual",
         flags="-f,--file=:r -p,--project-name= --profile= --env-file=:r --project-directory=:R",
         alone="--version version --help -h -v",
@@ -233,6 +235,7 @@ PROGRAMS = (
     Program(names="ctr runc crun buildah skopeo kaniko", source="their manuals", operands="-*;dxU"),
     Program(
         names="kubectl oc k3s-kubectl",
+        drops_equals=True,
         source="kubectl 1.28 manual",
         flags=_KUBE,
         alone="--help -h version options",
@@ -302,6 +305,7 @@ PROGRAMS = (
     ),
     Program(
         names="helm",
+        drops_equals=True,
         source="helm 3 manual",
         flags="-n,--namespace= --kube-context=:C --debug --kubeconfig=:rxU --kube-apiserver=:u "
         "--kube-token=:U --registry-config=:r --repository-cache=:R --repository-config=:r",
@@ -369,6 +373,7 @@ PROGRAMS = (
     ),
     Program(
         names="gh",
+        drops_equals=True,
         source="gh 2 manual",
         flags="-R,--repo=",
         alone="--version version --help -h help",

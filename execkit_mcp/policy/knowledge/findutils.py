@@ -5,6 +5,8 @@ that it runs is a path below a start folder, so it is judged as the pattern ``ST
 start folder; the recursive read of each start folder by find itself is what ``never`` looks at.
 """
 
+from collections.abc import Sequence
+
 from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.argv import is_several
 from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, ArgKind, FlagUse, Inner, static
@@ -153,7 +155,7 @@ class _Find:
             self.is_too_much = True
             return
         for start in starts:
-            reading.inner.append(Inner(argv=tuple(_substitute(word, start) for word in words), via=f"find {name}"))
+            reading.inner.extend(Inner(argv=argv, via=f"find {name}") for argv in commands_below(start, words))
 
 
 def _starts_expression(arg: Arg) -> bool:
@@ -163,9 +165,23 @@ def _starts_expression(arg: Arg) -> bool:
     return arg.prefix.startswith("-")
 
 
-def path_below(start: Arg, text: str = "{}") -> Arg:
-    """The word ``text`` with ``{}`` standing for any path below ``start``."""
-    return _substitute(static(text), start)
+def commands_below(start: Arg, words: Sequence[Arg]) -> list[tuple[Arg, ...]]:
+    """The words with ``{}`` standing for any path below ``start``; where more follows on it, for ``start`` itself too.
+
+    With ``{}.bak`` that is no path below ``start`` but one beside it.
+    """
+    found = [tuple(_substitute(word, start) for word in words)]
+    if start.is_static and any(word.is_static and word.text.startswith("{}") and word.text != "{}" for word in words):
+        found.append(tuple(_own(word, start) for word in words))
+    return found
+
+
+def _own(word: Arg, start: Arg) -> Arg:
+    """The word with ``{}`` standing for ``start`` itself."""
+    if not word.is_static or not word.text.startswith("{}") or "{}" in word.text[2:]:
+        return _substitute(word, start)
+    text = start.text + word.text[2:]
+    return Arg(STATIC, text, text, is_home=start.is_home)
 
 
 def _substitute(word: Arg, start: Arg) -> Arg:

@@ -158,6 +158,7 @@ PROGRAMS = (
     _grep(names="zgrep zegrep zfgrep bzgrep xzgrep zstdgrep", source="gzip 1.12 manual"),
     Program(
         names="rg",
+        drops_equals=True,
         source="ripgrep 13 manual",
         flags="-A,--after-context= -B,--before-context= -C,--context= --binary --no-binary "
         "--block-buffered "
@@ -372,6 +373,7 @@ PROGRAMS = (
     ),
     Program(
         names="yq",
+        drops_equals=True,
         source="yq 4 manual",
         flags="-i,--inplace>edit -r,--unwrapScalar -o,--output-format= -p,--input-format= "
         "-P,--prettyPrint -C,--colors "

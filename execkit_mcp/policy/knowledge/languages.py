@@ -130,6 +130,7 @@ PROGRAMS = (
     ),
     _tool(
         names="ruff",
+        drops_equals=True,
         subcommands={
             "check": Grammar(
                 flags="--fix:d --no-fix --unsafe-fixes --show-fixes --diff -w,--watch --output-format= --select= "
@@ -236,6 +237,7 @@ PROGRAMS = (
     ),
     _tool(
         names="cargo",
+        drops_equals=True,
         flags="-v,--verbose -q,--quiet --color= --frozen --locked --offline --format-version= --no-deps "
         "--manifest-path=:Rx --all-features "
         "--no-default-features -F,--features= -p,--package= -i,--invert= -d,--duplicates "

@@ -21,6 +21,7 @@ _GCLOUD_FLAGS = (
 PROGRAMS = (
     Program(
         names="conda mamba micromamba",
+        drops_equals=True,
         source="conda 24 manual",
         flags="-n,--name= -p,--prefix=:R --json -v,--verbose -q,--quiet -f,--full-name --explicit --no-pip -c,--channel= "
         "--override-channels -e,--envs -s,--system -a,--all --show --show-sources",
@@ -44,6 +45,7 @@ PROGRAMS = (
     ),
     Program(
         names="az",
+        drops_equals=True,
         source="az 2.60 manual: list and show",
         flags=_AZ_FLAGS,
         subcommands={
@@ -64,6 +66,7 @@ PROGRAMS = (
     ),
     Program(
         names="gcloud",
+        drops_equals=True,
         source="gcloud 480 manual: list, describe and read",
         flags=_GCLOUD_FLAGS,
         subcommands={

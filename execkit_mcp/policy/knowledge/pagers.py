@@ -76,6 +76,7 @@ PROGRAMS = (
     ),
     Program(
         names="bat batcat",
+        drops_equals=True,
         source="bat 0.22 manual; its pager is the one that the session forces",
         flags="-A,--show-all -p,--plain -l,--language= -H,--highlight-line= --file-name= --diff-context= --tabs= --wrap= --terminal-width= "
         "-n,--number --color= --italic-text= --decorations= -f,--force-colorization --paging= -P --theme= --list-themes --style= "

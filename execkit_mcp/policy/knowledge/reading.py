@@ -54,6 +54,7 @@ class Reading:
         "problems",
         "program",
         "subcommand",
+        "switched_off",
         "terminated_at",
     )
 
@@ -68,6 +69,7 @@ class Reading:
         self.inner: list[Inner] = []
         self.problems: list[Problem] = []
         self.modes: set[str] = set()
+        self.switched_off: set[tuple[str, ...]] = set()
         self.is_deep = False
         self.terminated_at: int | None = None
 
@@ -192,8 +194,8 @@ class Reading:
         return [use.value for use in self.flags if use.value is not None and any(n in use.names for n in names)]
 
     def has(self, *names: str) -> bool:
-        """Whether a flag with one of these spellings was given."""
-        return any(name in use.names for use in self.flags for name in names)
+        """Whether a flag with one of these spellings was given, and not switched off (``--quiet=false``)."""
+        return any(name in use.names and use.names not in self.switched_off for use in self.flags for name in names)
 
     def finish(self) -> Invocation:
         """What was found, frozen."""

@@ -93,6 +93,7 @@ PROGRAMS = (
     ),
     Program(
         names="tokei",
+        drops_equals=True,
         source="tokei 12.1 manual",
         flags="-C,--compact -f,--files -l,--languages -v,--verbose -c,--columns= -e,--exclude= -i,--input=:f -o,--output= "
         "-s,--sort= -r,--rsort= -t,--type= -n,--num-format= --hidden --no-ignore --no-ignore-dot --no-ignore-parent "
@@ -103,6 +104,7 @@ PROGRAMS = (
     ),
     Program(
         names="tldr",
+        drops_equals=True,
         source="tldr client 3.3 manual: fetches pages that its cache lacks",
         flags="-p,--platform= -L,--language= -l,--list -q,--quiet --color= -f,--render=:r -u,--update,--update_cache:ds "
         "-c,--clear-cache:ds",
@@ -218,6 +220,7 @@ PROGRAMS = (
     ),
     Program(
         names="fd fdfind",
+        drops_equals=True,
         source="fd 8.6 manual",
         flags="-H,--hidden -I,--no-ignore -u,--unrestricted -s,--case-sensitive -i,--ignore-case -g,--glob "
         "-F,--fixed-strings -a,--absolute-path -l,--list-details "
@@ -230,6 +233,7 @@ PROGRAMS = (
     ),
     Program(
         names="exa eza lsd",
+        drops_equals=True,
         source="their manuals",
         flags="-1GxAdhbBHgiSmutUnFI -l,--long -a,--all -T,--tree+ -R,--recurse+ -L,--level= -s,--sort= "
         "-r,--reverse --color= --icons=? --git --git-ignore",

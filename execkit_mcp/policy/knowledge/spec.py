@@ -113,6 +113,7 @@ class Program(Grammar, frozen=True, kw_only=True):
         long flag.
         is_numeric: whether ``-5`` is a flag.
         is_long_only: whether ``-name`` is one flag rather than a cluster (find, Go, X).
+        drops_equals: whether ``-o=value`` is ``-o value`` (Go's pflag, clap, argparse); getopt keeps the ``=``.
         is_wrapper: whether it exists to run another command.
         is_remote: whether the command it runs does so on another machine or in another root.
         has_local_flags: whether the program's own flags may stand only before the subcommand.
@@ -129,6 +130,7 @@ class Program(Grammar, frozen=True, kw_only=True):
     is_abbreviating: bool = False
     is_numeric: bool = False
     is_long_only: bool = False
+    drops_equals: bool = False
     is_wrapper: bool = False
     is_remote: bool = False
     has_local_flags: bool = False

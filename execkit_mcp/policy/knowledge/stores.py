@@ -91,6 +91,7 @@ PROGRAMS = (
     ),
     Program(
         names="etcdctl",
+        drops_equals=True,
         source="etcdctl 3.5 manual",
         flags="--endpoints=:U --cacert=:r --cert=:r --key=:r --user= --password= -w,--write-out= --hex --debug --command-timeout= "
         "--dial-timeout= --insecure-skip-tls-verify --insecure-transport --discovery-srv=:U",
