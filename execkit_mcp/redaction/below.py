@@ -156,6 +156,15 @@ class Below:
         other._table, other._open = self._table, self._open
         return other
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a table is open where the next text starts."""
+        return self._table is not None
+
+    def skip(self) -> None:
+        """The next text holds no head of a table, and none is open."""
+        self._states = []
+
     def find(self, text: str, marks: Iterable[int]) -> Iterator[Span]:
         """Secrets in the rows below the lines that start at ``marks``, and in those of the table that is open."""
         self._states = [(0, self._table)]

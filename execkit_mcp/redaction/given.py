@@ -37,6 +37,7 @@ _MAX_PART = 24
 MIN_DIGITS = 14
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
+_HEX_KEY = lazy_regex(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DIGEST_LIKE = lazy_regex(
     r"(?:[A-Za-z0-9]+[-:/._])+[0-9a-f]{7,64}|[0-9a-f]+|[0-9A-F]+|[a-z0-9]+(?:[-:/.][A-Za-z0-9]+)+"
@@ -66,6 +67,8 @@ def _is_generated(value: str) -> bool:
 
 def _is_key(value: str) -> bool:
     """Whether ``value`` looks generated even where only the word key speaks for it."""
+    if _HEX_KEY.fullmatch(value) is not None:
+        return True
     if is_wordy(value) or _DIGEST_LIKE.fullmatch(value) is not None:
         return is_mingled(value) and _is_varied(value)
     if "." in value and not is_mingled(value):

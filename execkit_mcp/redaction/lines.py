@@ -35,6 +35,10 @@ class Lines:
         for span in spans:
             if span.kind in _MARKS:
                 marks.setdefault(span.kind, []).append(span)
+        if not marks and not self.below.is_open:
+            self.below.skip()
+            self.nearby.skip()
+            return spans, False
         if marks:
             spans = [span for span in spans if span.kind not in _MARKS]
         spans += self.pairs.find(view, [span.start for span in marks.get(pairs.MARK, ())])

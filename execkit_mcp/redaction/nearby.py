@@ -161,11 +161,18 @@ _COULD_BE = lazy_regex(r"\S{6,}")
 
 
 _SHORT_WORD = 3
+_CAMEL = frozenset({"key=", "key:", 'key"', "key'", "key>", "key(", "pat=", "pat:", 'pat"'})
+_PATS = frozenset({"_pat", "-pat"})
+_JOINERS = frozenset("_-./")
 
 
 def _is_inside_word(text: str, at: int, after: int, word: str) -> bool:
     """Whether ``word`` at ``at`` is only a piece of a longer word (bypass, tokenizer, keyword)."""
     if word == "passwd" and text.startswith("ch", at - 2):
+        return True
+    if word in _CAMEL:
+        return not (text[at].isupper() and at > 0 and text[at - 1].islower())  # pushKey=
+    if word in _PATS and (text[after : after + 1].isalnum() or text[after : after + 1] in _JOINERS):
         return True
     if after - at <= _SHORT_WORD and text[at].islower() and not text[at:after].islower():
         return True  # OpsWorks
@@ -225,6 +232,8 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         trust = Trust.PASSWORD
     if _is_inside_word(text, at, after, word):
         return None
+    if word in _CAMEL:
+        after = at + _SHORT_WORD
     found = _TAIL.match(text, after, end)
     tail = found[0].rstrip(".-") if found is not None else ""
     position = after + len(tail)
@@ -357,9 +366,15 @@ class Nearby:
         other._left = self._left
         return other
 
+    def skip(self) -> None:
+        """The next text holds no name."""
+        self._states = []
+
     def commit(self, decided: int) -> None:
         """``decided`` characters were given out: the next text follows them."""
-        at, left = next(((at, left) for at, left in reversed(self._states) if at <= decided), (0, self._left))
+        at, left = 0, self._left
+        if self._states:
+            at, left = next(((at, left) for at, left in reversed(self._states) if at <= decided), (0, left))
         self._left = min(MOST_LEFT, left + decided - at)
         self._states = []
 

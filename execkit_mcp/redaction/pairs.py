@@ -63,8 +63,10 @@ class Pairs:
 
     __slots__ = ("_last", "_open")
 
+    _last: Trust | str | None
+
     def __init__(self) -> None:
-        self._last: Trust | None = None
+        self._last = None  # a line that nobody asked about yet stands as it is
         self._open = ""  # the beginning of a line that was given out before its end came
 
     def copy(self) -> "Pairs":
@@ -80,7 +82,7 @@ class Pairs:
         is_whole = decided.endswith("\n")
         start = decided.rfind("\n", 0, len(decided) - is_whole) + 1
         line = (self._open if start == 0 else "") + decided[start : len(decided) - is_whole]
-        self._last = named_by(line) if is_whole else None
+        self._last = line if is_whole else None
         self._open = "" if is_whole else line[: _MAX_NAME_LINE + 1]
 
     def find(self, view: View, starts: Iterable[int]) -> Iterator[Span]:
@@ -99,6 +101,8 @@ class Pairs:
 
     def _trust(self, text: str, start: int) -> Trust | None:
         if start == 0:
+            if isinstance(self._last, str):
+                self._last = named_by(self._last)
             return None if self._open else self._last
         before = text.rfind("\n", 0, start - 1) + 1
         return named_by((self._open if before == 0 else "") + text[before : start - 1])

@@ -36,6 +36,15 @@ PASS_OWNERS: tuple[str, ...] = (
 )  # fmt: skip
 """What stands before ``pass`` and ``pw`` where they name a password."""
 
+CODE_OWNERS: tuple[str, ...] = (
+    "access", "activation", "license", "licence", "unlock", "auth", "security", "login", "recovery", "invite", "pairing", "registration", "redemption", "voucher", "otp", "enrollment", "join",
+)  # fmt: skip
+"""What stands before ``code`` where it lets somebody in."""
+MORE_SECRETS: tuple[str, ...] = (
+    *(f"{owner}{gap}code" for owner in CODE_OWNERS for gap in ("", "_", "-")),
+    *(f"auth{gap}{word}" for word in ("string", "value", "data", "hash") for gap in ("", "_", "-")),
+    *(f"{owner}{gap}seed" for owner in ("otp", "totp", "hotp", "wallet", "master", "key") for gap in ("", "_", "-")),
+)
 WEAK: tuple[str, ...] = (
     "_key",
     "-key",
@@ -52,6 +61,20 @@ WEAK: tuple[str, ...] = (
     "?key=",
     "&key=",
     "_pat=",
+    "_pat",
+    "-pat",
+    "cred=",
+    "cred:",
+    'cred"',
+    "key=",
+    "key:",
+    'key"',
+    "key'",
+    "key>",
+    "key(",
+    "pat=",
+    "pat:",
+    'pat"',
 )
 """These name a secret where what follows looks generated."""
 _LONGEST_FIRST = sorted(KEY_OWNERS, key=len, reverse=True)
@@ -67,7 +90,7 @@ def _gate(words: tuple[str, ...]) -> str:
     return "|".join(re.escape(word.encode("ascii", "replace").decode()).replace("\\ ", "[ ]") for word in words)
 
 
-GATE = f"(?:{_gate((*PASSWORDS, *SECRETS, *TOKENS, *WEAK))}|(?:{_gate(KEY_OWNERS)})[ _.-]?key|(?:{_gate(PASS_OWNERS)})[ _.-]?(?:pass|pw))"
+GATE = f"(?:{_gate((*PASSWORDS, *SECRETS, *TOKENS, *WEAK))}|(?:{_gate(KEY_OWNERS)})[ _.-]?key|(?:{_gate(PASS_OWNERS)})[ _.-]?(?:pass|pw)|(?:{_gate(CODE_OWNERS)})[_-]?code|auth[_-]?(?:string|value|data|hash)|(?:otp|totp|hotp|wallet|master|key)[_-]?seed)"
 """An expression that matches wherever one of the words stands (see ``gate``)."""
 _GAPS = ("", "_", "-", " ", ".")
 LITERALS: dict[str, tuple[str, ...]] = {
@@ -75,7 +98,7 @@ LITERALS: dict[str, tuple[str, ...]] = {
         *PASSWORDS,
         *(f"{owner}{gap}{word}" for owner, gap, word in product(PASS_OWNERS, _GAPS, ("pass", "pw"))),
     ),
-    "secret": (*SECRETS, *(f"{owner}{gap}key" for owner, gap in product(KEY_OWNERS, _GAPS))),
+    "secret": (*SECRETS, *MORE_SECRETS, *(f"{owner}{gap}key" for owner, gap in product(KEY_OWNERS, _GAPS))),
     "token": TOKENS,
     "weak": WEAK,
 }

@@ -52,3 +52,19 @@ def test_a_value_beside_the_name_of_a_secret_is_hidden_whatever_stands_between(l
 )
 def test_what_only_stands_near_a_sensitive_word_is_left_alone(line: str):
     assert REDACTOR.text(line + "\n") == (line + "\n", {})
+
+
+@pytest.mark.parametrize(
+    "name", ["pushKey", "merchant-key", "TENANT_KEY", "unlockCode", "otp_seed", "API_PAT", "relayPass", "wlan key"]
+)
+@pytest.mark.parametrize("form", ['"{0}": "{1}"', "{0}={1}", "{0}: {1}"])
+def test_names_that_no_list_holds_speak_for_what_looks_generated(name: str, form: str):
+    for value in (MADE, "0a1b2c3d4e5f" + "60718293a4b5c6d7e8f90a1b"[:20]):
+        assert value not in REDACTOR.text(form.format(name, value) + "\n")[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["monkey=bananas12", "keyboard: us12intl", 'hotkey" : "ctrl+f12"', "compat=gnu2024", "first_pass=done12"]
+)
+def test_words_that_only_end_like_such_a_name_say_nothing(line: str):
+    assert REDACTOR.text(line + "\n") == (line + "\n", {})
