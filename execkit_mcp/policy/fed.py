@@ -4,7 +4,8 @@ A name ends at its zero byte and begins with a start folder, so what xargs appen
 in ``find -exec``. That holds only if names are all that is printed, if nothing but filters of whole names stand between
 them, and if xargs takes the names as they are; anything less leaves the words unseen. git, rg and grep print names
 below the folders that they look at, or below the current one; where such a name could begin with a dash, ``DASHES``
-stands behind. A loop over ``IFS= read -r -d '' name`` gets the names as xargs does.
+stands behind. A loop over ``IFS= read -r -d '' name`` gets the names as xargs does, if its commands read none of them:
+what takes five bytes leaves ``/etc/x`` of ``./a/b/etc/x``.
 """
 
 from msgspec.structs import replace
@@ -39,6 +40,8 @@ _LS_FILES = words_of(
 _NAMES_ONLY = words_of("-z --name-only --cached --staged --diff-filter --no-renames --merge-base --relative") | set(
     QUIETING
 )
+_OUTPUTS = frozenset({">", ">>", ">|"})
+_NOTHING = tree.Redirect("<", tree.Word((tree.Literal("/dev/null"),)))
 _READ_OPTIONS = frozenset({(), ("-r",), ("-r", "-d", ""), ("-d", "", "-r")})
 _RG = words_of(
     "-0 --null -l --files-with-matches --files -i --ignore-case -s --case-sensitive -S --smart-case -g --glob --iglob "
@@ -98,17 +101,39 @@ def _reads_whole(loop: tree.Loop) -> bool:
     return isinstance(read, tree.Simple) and bool(read.assignments) and len(read.words) > 4  # noqa: PLR2004 - with -d ''
 
 
+def _is_output(redirect: tree.Redirect) -> bool:
+    """``2>&1``: of ``3>&0``, the names could be read by ``<&3``."""
+    return redirect.operator == ">&" and _literal(redirect.target) in ("1", "2")
+
+
+def is_apart(body: tree.Sequence) -> bool:
+    """Whether the commands of a loop read nothing of the names, so that the next one begins where a name begins."""
+    only = body.items[0].command if len(body.items) == 1 and not body.items[0].is_background else None
+    group = only.first.commands[0] if only is not None and not only.rest and len(only.first.commands) == 1 else None
+    return isinstance(group, tree.Group) and group.redirects == (_NOTHING,)
+
+
+def apart(body: tree.Sequence) -> tree.Sequence:
+    """The commands of a loop with nothing to read."""
+    return body if is_apart(body) else tree.sequence_of(tree.Group(body, (_NOTHING,)))
+
+
 def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree.Word] | None:
     """The variable of a loop and what is known of it, where it gets names below ``starts``."""
     name = is_named_loop(replace(loop, redirects=()))
-    if not starts and len(loop.redirects) == 1 and loop.redirects[0].operator == "<":
+    if (
+        not starts
+        and len(loop.redirects) == 1
+        and loop.redirects[0].operator == "<"
+        and not loop.redirects[0].descriptor
+    ):
         parts = loop.redirects[0].target.parts
         body = parts[0].body if len(parts) == 1 and isinstance(parts[0], tree.ProcessSubstitution) else None
         if body is not None and len(body.items) == 1 and not body.items[0].command.rest:
             starts = _printed_starts(body.items[0].command.first.commands)
-    elif any(each.operator in ("<", "<>", "<<<", "<&") for each in loop.redirects):
+    elif not all(each.operator in _OUTPUTS or _is_output(each) for each in loop.redirects):
         return None
-    if not name or len(starts) != 1 or not _reads_whole(loop):
+    if not name or len(starts) != 1 or not _reads_whole(loop) or not is_apart(loop.body):
         return None
     base = starts[0].text.rstrip("/")
     return name, tree.Word((tree.Literal(f"{base}/"), tree.Glob("**")))

@@ -3,7 +3,8 @@
 ``find src -name '*.py' | xargs wc -l`` splits names at blanks and newlines, so a name such as ``a /etc/shadow`` makes
 two words. The canonical text says ``-print0`` and ``xargs -0`` (or ``read -d ''``) and the filters between them ``-z``:
 each name stays whole, and what is judged is what runs (``fed``). Names that need not begin with a folder get ``./`` in
-front of a dash. What does not fit the pattern is left as it stands.
+front of a dash. The commands of a loop over names read ``/dev/null``, and none of the names. What does not fit the
+pattern is left as it stands.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode
-from execkit_mcp.policy.fed import DASHES, FILTERS, argv_of, filters_whole, is_feed, is_named_loop
+from execkit_mcp.policy.fed import DASHES, FILTERS, apart, argv_of, filters_whole, is_feed, is_named_loop
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, static
 from execkit_mcp.policy.shell.quoting import literal
@@ -111,7 +112,7 @@ def _reader(command: Command) -> Command | None:  # noqa: PLR0911 - each way end
             return None
         words = tuple(map(_word, ("read", "-r", "-d", "", name)))
         read = Simple((Assignment("IFS", Word(())),), words, ())
-        return replace(command, condition=sequence_of(read))
+        return replace(command, condition=sequence_of(read), body=apart(command.body))
     argv = argv_of(command)
     if argv is None or argv[0].text != "xargs" or not isinstance(command, Simple):
         return None

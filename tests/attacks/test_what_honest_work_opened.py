@@ -236,3 +236,54 @@ def test_a_tool_of_the_workspace_is_held_to_the_workspace(shipped, name, text):
 @pytest.mark.parametrize("text", PRINTED)
 def test_what_is_printed_is_no_option_only_where_that_is_sure(shipped, text):
     assert shipped("k8s-debug", text).verdict is not Verdict.ALLOW
+
+
+# What takes five bytes of the names leaves `/etc/x` of `./aaa/etc/x`: the commands of such a loop read nothing.
+EATERS = [
+    "head -c 5",
+    "read -r -N 5 x",
+    "x=$(head -c 5)",
+    "cat <(head -c 5)",
+    "{ head -c 5; }",
+    "( head -c 5 )",
+    "{ head -c 5 <&3; } 3<&0",
+]
+
+
+@pytest.mark.parametrize("eater", EATERS)
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "find aaa -type f -print0 | while IFS= read -r -d '' f; do {eater}; printf '<%s>' \"$f\"; cat \"$f\"; done",
+        'while read -r f; do {eater}; printf \'<%s>\' "$f"; cat "$f"; done < <(find aaa -type f)',
+    ],
+)
+def test_p1_the_commands_of_a_loop_over_names_take_none_of_them(shipped, tmp_path, loop, eater):
+    for folder in ("aaa/etc", "aaa/aaa/etc"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "hostname").write_text("mine\n")
+    text = loop.replace("{eater}", eater)
+    decision = shipped("read-only", text)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+    done = subprocess.run(
+        ["bash", "-c", decision.canonical], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert "<aaa/etc/hostname>" in done.stdout
+    assert "</" not in done.stdout
+
+
+# The names reach the commands by another descriptor, or come from elsewhere than it seems.
+LEAKY = [
+    "find . -print0 | while IFS= read -r -d '' f; do { head -c 5 <&3; cat \"$f\"; } < /dev/null; done 3>&0",
+    "find . -print0 | while IFS= read -r -d '' f; do { head -c 5 <&3; cat \"$f\"; } < /dev/null; done 3<&0",
+    "printf '/etc/shadow\\0' | while IFS= read -r -d '' f; do { cat \"$f\"; } < /dev/null; done 3< <(find . -print0)",
+    "while IFS= read -r -d '' f; do { head -c5 <&3; cat \"$f\"; } < /dev/null; done < <(find . -print0) 3<&0",
+    "find . -print0 | { head -c5; while IFS= read -r -d '' f; do cat \"$f\"; done; }",
+    "find . -print0 | while IFS= read -r -d '' f && head -c5; do cat \"$f\"; done",
+    "find . -print0 | while IFS= read -r -d '' f; do read -u 63 x; cat \"$f\"; done",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEAKY)
+def test_p1_names_that_others_may_have_read_are_not_known(shipped, text):
+    assert shipped("read-only", text).verdict is not Verdict.ALLOW
