@@ -121,9 +121,14 @@ FED = [
     "find x -print0 | xargs -0 -I{} -n5 hostname", "find /etc/shad -exec cat {}ow ';'", "find /etc/shad -print0 | xargs -0 -I% cat %ow",
     "find /etc/shad -exec cat x {}ow +",
 ]  # fmt: skip
+# Who asks for a host, and whose keys or words reach further.
+OPERATED = [
+    "jps example.com", "jps -l 10.0.0.1", "javap @options", "javap -c @options", "iotop", "iotop -o -d 1", "openssl verify http://example.com/x.pem",
+    "openssl verify org.openssl.engine:x:y",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [*EQUALS, *FED])
+@pytest.mark.parametrize("text", [*EQUALS, *FED, *OPERATED])
 def test_no_policy_that_looks_allows_it_by_another_spelling(policies, text):
     assert [name for name, policy in policies.items() if judge(text, policy, HERE).verdict is Verdict.ALLOW] == []
 

@@ -238,7 +238,7 @@ def test_what_is_printed_is_no_option_only_where_that_is_sure(shipped, text):
     assert shipped("k8s-debug", text).verdict is not Verdict.ALLOW
 
 
-# What takes five bytes of the names leaves `/etc/x` of `./aaa/etc/x`: the commands of such a loop read nothing.
+# What takes five bytes of the names leaves `/etc/x` of `aaa/b/etc/x`: the commands of such a loop read nothing.
 EATERS = [
     "head -c 5",
     "read -r -N 5 x",
@@ -259,7 +259,7 @@ EATERS = [
     ],
 )
 def test_p1_the_commands_of_a_loop_over_names_take_none_of_them(shipped, tmp_path, loop, eater):
-    for folder in ("aaa/etc", "aaa/aaa/etc"):
+    for folder in ("aaa/b/etc", "aaa/c/etc"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "hostname").write_text("mine\n")
     text = loop.replace("{eater}", eater)
@@ -268,7 +268,8 @@ def test_p1_the_commands_of_a_loop_over_names_take_none_of_them(shipped, tmp_pat
     done = subprocess.run(
         ["bash", "-c", decision.canonical], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False
     )
-    assert "<aaa/etc/hostname>" in done.stdout
+    assert "<aaa/b/etc/hostname>" in done.stdout
+    assert "<aaa/c/etc/hostname>" in done.stdout
     assert "</" not in done.stdout
 
 

@@ -429,6 +429,7 @@ PROGRAMS = (
                 "-x509_strict -show_chain -no-CAfile -no-CApath -crl_check -crl_check_all -verify_hostname= -attime= "
                 "-no_check_time",
                 operands="f*",
+                after=_after_certificate,
             ),
             "ciphers|speed": "-*",
             "s_client|s_time|ocsp|s_server|enc|req|ca|genrsa|genpkey|rsa|pkey|pkcs12|cms|smime|"

@@ -8,6 +8,7 @@ logrotate 3.21, OpenJDK 17 (jps, jstat, javap, jar), dmidecode 3.4, OpenZFS 2.1,
 
 from functools import partial
 
+from execkit_mcp.model import EffectKind
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
@@ -24,15 +25,23 @@ _CRI_FLAGS = (
 
 
 def _after_jvm(reading: Reading) -> None:
-    """``PID@HOST`` and ``//HOST`` are JVMs of another machine."""
+    """``PID@HOST`` and ``//HOST`` are JVMs of another machine; to jps any word is a host."""
     for arg in reading.operands:
-        if not arg.is_static or "@" in arg.text or "//" in arg.text:
+        if not arg.is_static or "@" in arg.text or "//" in arg.text or reading.name == "jps":
             reading.mark("n", arg)
+
+
+def _after_iotop(reading: Reading) -> None:
+    """On a terminal its keys change the priority of processes."""
+    if not reading.has("-b"):
+        reading.mark("p", None)
 
 
 def _after_javap(reading: Reading) -> None:
     """A class stands in a file, an archive or at an address."""
     for arg in [*reading.operands, *reading.flag_values("-cp")]:
+        if arg.prefix.startswith("@"):
+            reading.effect(EffectKind.UNKNOWN, arg, "options from a file")
         if not arg.is_static or ":/" in arg.text:
             reading.mark("u", arg)
 
@@ -44,6 +53,7 @@ PROGRAMS = (
         flags="-o,--only -b,--batch -n,--iter= -d,--delay= -p,--pid= -u,--user= -P,--processes -a,--accumulated -k,--kilobytes "
         "-t,--time -q,--quiet --no-help",
         operands="",
+        after=_after_iotop,
     ),
     _tool(names="slabtop", flags="-d,--delay= -o,--once -s,--sort= --human", operands=""),
     _tool(
