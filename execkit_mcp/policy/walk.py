@@ -259,6 +259,13 @@ class Walk:
         if refusal is not None:
             self.case.add(refusal, argv=(arg.text,))
 
+    def _listed(self, alternatives: list[tuple[Arg, ...]], scope: Scope) -> None:
+        """``echo ~/.ssh/*`` lists the folder, whatever takes the names; the current one may be listed."""
+        for words in alternatives:
+            for arg in words:
+                if arg.kind is GLOB and "/" in arg.text.removeprefix("./"):
+                    self._glob_read(arg, scope)
+
     def _case(self, node: tree.Case, scope: Scope) -> Outcome:
         self._inside(node.subject, scope)
         after = scope
@@ -459,6 +466,7 @@ class Walk:
         else:
             alternatives = self._alternatives(node.words, scope)
             argv, judged = self._judged(alternatives, scope)
+            self._listed(alternatives, scope)
         finding = judged.finding
         self.case.add(
             finding,

@@ -153,3 +153,20 @@ def test_xargs_appends_where_n_is_the_last(tmp_path):
     text = "find x -print0 | xargs -0 -I{} -n2 uniq in"
     subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, timeout=20, check=False)
     assert (tmp_path / "x").read_text() == "in\n"
+
+
+# A pattern lists the folder that it looks into, whatever the program does with the names.
+LISTED = [
+    "echo ~/.ssh/*", "printf '%s\\n' ~/.ssh/id_*", "echo /etc/ssl/private/*", "basename -a /root/*", ": ~/.s*/*", "x=$(echo ~/.ssh/*)",
+    "echo /home/*/.ssh/*", "[ x = ~/.ssh/* ]", "echo /proc/[0-9]*/environ", "echo /etc/[s]hadow", "true | echo ~/.aws/*", "d=/root; echo $d/*",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LISTED)
+def test_a_refused_folder_is_not_listed_by_a_pattern(policies, text):
+    assert judge(text, policies["read-only"], HERE).reason_code is ReasonCode.PATH_NEVER
+
+
+@pytest.mark.parametrize("text", ["echo *", "echo src/*.py", "echo ./*.md", "echo /tmp/*", "ls /var/log/*.log"])
+def test_other_folders_are(policies, text):
+    assert judge(text, policies["read-only"], HERE).verdict is Verdict.ALLOW
