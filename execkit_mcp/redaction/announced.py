@@ -33,13 +33,13 @@ class Form(Struct, frozen=True):
 
 
 _ALONE = lazy_regex(
-    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*])[ \t]+)?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
+    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*]|=>|Out\[\d+\]:|\$\d{1,3} =)[ \t]+)?(?:base64:)?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
 )
 _MEMBER = lazy_regex(
     r"[ \t]*[\"']?[A-Za-z][\w-]{0,40}[\"']?[ \t]*[:=][ \t]*(?:[\"'][^\"'\n]{0,120}[\"']|[\w.-]{0,60}),?[ \t\r]*"
 )
 FORMS: dict[str, Form] = {
-    "alone": Form(_ALONE, lazy_regex(r"[ \t\r]*|[^\w\n]{0,8}(?i:warn|note|using)[^\n]{0,200}")),
+    "alone": Form(_ALONE, lazy_regex(r"[ \t\r]*|[-=]{3,40}[ \t\r]*|[^\w\n]{0,8}(?i:warn|note|using)[^\n]{0,200}")),
     "codes": Form(_ALONE),
     "phrase": Form(lazy_regex(r"[ \t]*(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4})[ \t\r]*"), lazy_regex(r"[^a-z\n]*|[^\n]*[.:!=]+[ \t\r]*")),
     "second": Form(lazy_regex(r"(?P<secret>[^\s<]{4,400})[ \t\r]*"), lazy_regex(r"[\w.@+-]{1,64}[ \t\r]*")),
@@ -101,7 +101,7 @@ class Announcement(Struct, frozen=True):
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
              "read -field", "kv get -field", "reveal ", "get-password", "find-generic-password", "get-login-password", "bw get password", "decrypt-secret", "get-secret-value",
              "generate-password", "pwgen", "openssl rand", "rake secret", "rails secret", "token_hex", "token_urlsafe", "get-access-token", "secret-tool lookup",
-             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ")  # fmt: skip
+             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "phx.gen.secret")  # fmt: skip
 ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"(?i)^[ \t]*[|\u2502][ \t]*(?:name|key|variable|parameter)[ \t]*[|\u2502][ \t]*[\w./-]{0,100}" + NAMED + r"[\w.-]{0,20}(?<!name)[ \t]*[|\u2502]?[ \t\r]*$"),
@@ -212,6 +212,10 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         lazy_regex(r"(?i)^\$?[\w.]{0,40}\$[\w.]{0,20}" + NAMED + r"[ \t\r]*$"), "items", "$password", hint=Trust.PASSWORD, lines=3, holds=("$",)),
     Announcement(
         lazy_regex(r"(?i)^[ \t]*(?:protected|private|public|var)[ \t]+\$\w{0,40}(?:" + _STRONG + r"|pass|pw)\w{0,20}[ \t]*=>[ \t\r]*$"), "dump", "  protected $pass =>", Trust.PASSWORD, ends=">"),
+    Announcement(
+        lazy_regex(r"(?i)[>#$] select[ \t][^\n]{0,200}" + NAMED + r"\w{0,20}\b[^\n]{0,200};[ \t\r]*$"), "alone", "sqlite> select password from users limit 1;", hint=Trust.PASSWORD, lines=_MOST_CODES, ends=";"),
+    Announcement(
+        lazy_regex(r"[$#%\u276f] (?:go)?pass(?: show)?(?: -\w{1,12})?[ \t][\w.@-]{1,60}(?:/[\w.@-]{1,60}){1,6}[ \t\r]*$"), "alone", "$ pass mail/work", hint=Trust.PASSWORD, holds=("pass ",)),
     Announcement(lazy_regex(r"334 UGFzc3dvcmQ6[ \t\r]*$"), "sent", "334 UGFzc3dvcmQ6", Trust.PASSWORD),
     Announcement(lazy_regex(r"(?i)\[[\"']?[\w.:-]{0,40}" + _STRONG + r"[\w.-]{0,20}[\"']?(?::[\w:\"']{1,40})?\][ \t]*=>[ \t\r]*$"), "dump", '["password"]=>', Trust.PASSWORD, ends=">", holds=("=>",)),
     Announcement(lazy_regex(r"(?i)^[ \t]*\d{1,3}\) \"[\w.-]{0,40}(?:" + _STRONG + r"|requirepass|masterauth)[\w.-]{0,20}\"[ \t\r]*$"), "reply", '1) "requirepass"', Trust.PASSWORD, ends='"', holds=(') "',)),

@@ -42,10 +42,10 @@ _NAMES_A_SECRET = frozenset({"keyname", "secretname", "tokenname"})
 _RULER = lazy_regex("[\\s|+:=\u2500-\u257f-]+")
 _QUOTED = lazy_regex(r'"(?:[^"]|"")*"|[^",;\t|]*')
 _WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
-    ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
+    ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", " pass ", "gopass ", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
 _HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
-_MARK_ENDS = frozenset(":{|>\\-\"',.])}[(")
+_MARK_ENDS = frozenset(":{|>\\-\"',.])}[(;")
 
 
 class Table(Struct, frozen=True):

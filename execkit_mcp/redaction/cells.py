@@ -11,7 +11,7 @@ The name is a sensitive one, the cell looks made; without a name (in a store of 
 from collections.abc import Iterator
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.commands import is_chosen, is_made
+from execkit_mcp.redaction.commands import is_chosen, is_made, is_said
 from execkit_mcp.redaction.gate import gate_of_words
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -205,6 +205,34 @@ def _inserted(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
                 yield Span(*fields[index].span("text"), "secret", value, Priority.STRUCTURE)
 
 
+_BEFORE = lazy_regex(r"(?:^|[\s(])[\"'`]?(?P<secret>[^\s\"'`()<>]{6,100})[\"'`]?\Z")
+_MAX_SPOKEN = 110
+
+
+def _spoken(text: str, at: int, _after: int, _end: int) -> Iterator[Span]:
+    """``use … as the password``."""
+    first = max(text.rfind("\n", max(0, at - _MAX_SPOKEN), at) + 1, at - _MAX_SPOKEN, 0)
+    found = _BEFORE.search(text[first:at])
+    if found is not None and is_said(found["secret"]) and not is_reference(found["secret"]):
+        yield Span(
+            first + found.start("secret"), first + found.end("secret"), "password", found["secret"], Priority.STRUCTURE
+        )
+
+
+_SPOKEN = tuple(
+    f" {verb} {word}"
+    for verb in ("as the", "as", "as your", "as my", "is the", "is your", "is my", "is our")
+    for word in (
+        "password",
+        "passphrase",
+        "token",
+        "api key",
+        "secret",
+        "wifi password",
+        "root password",
+        "admin password",
+    )
+)
 _ACCOUNT = lazy_regex(
     r"(?P<name>[A-Za-z_][\w.$-]{0,63}):(?:(?P<plain>[^\s:*!]{4,100}):\d{1,7}:\d{1,7}:[^:\n]{0,100}:/[^:\n]{0,100}:/[^\s:]{1,60}|\d{1,9}:[0-9a-fA-F]{32}:(?P<hash>[0-9a-fA-F]{32}):::)"
 )
@@ -221,6 +249,13 @@ def _account(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
 
 
 RULES: tuple[Rule, ...] = (
+    Rule(
+        name="cells:spoken",
+        keywords=_SPOKEN,
+        look=_spoken,
+        gate=lambda: r"[^ \t\n]{6}[^\n]* (?:as|is)(?: the| your| my| our)? [^\n]*(?:pass|token|key|secret)",
+        is_behind=True,
+    ),
     Rule(
         name="cells:account",
         keywords=("::/", ":/bin/", ":/home/", ":/usr/", ":::"),

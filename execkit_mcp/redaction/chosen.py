@@ -305,13 +305,13 @@ CHOSEN: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=("-gp ", "allow ", "community"),
-        pattern=r"-gp[ \t]{1,4}[\"']?(?P<s1>[^\s\"'-][^\s\"']{4,200})|allow[ \t]{1,4}[\w.-]{1,64}:(?P<s2>[^\s\"':/]{6,200})(?=[ \t\r]{0,4}(?:$|\n|read))|(?i:community)[\"'\]\[]{0,8}[ \t]{0,4}(?::|=>|=)[ \t]{0,4}[\"']?(?P<s3>[^\s\"',;]{5,100})",
+        keywords=("-gu ", "-au ", "-ru ", "-su ", "-du ", "-lu ", "allow ", "community", "ss-server ", "ss-local ", "ssserver ", "sslocal ", "ss-redir "),
+        pattern=r"-[agrsdl]u[ \t]{1,4}\S{1,64}[ \t]{1,4}-[agrsdl]p[ \t]{1,4}[\"']?(?P<s1>[^\s\"'/-][^\s\"'/]{4,200})|(?:ss-(?:server|local|redir)|ss(?:server|local))[ \t][^\n|;&]{0,200}?[ \t]-k[ \t]{1,4}[\"']?(?P<s4>[^\s\"'-][^\s\"']{4,200})|allow[ \t]{1,4}[\w.-]{1,64}:(?P<s2>[^\s\"':/]{6,200})(?=[ \t\r]{0,4}(?:$|\n|read))|(?i:community)[\"'\]\[]{0,8}[ \t]{0,4}(?::|=>|=)[ \t]{0,4}[\"']?(?P<s3>[^\s\"',;]{5,100})",
         check=is_chosen,
         example="vmrun -gu alice -gp {} list a.vmx",
         counter_example="allow alice:none",
         may_be_reference=False,
-        gate=r"(?:-gp[ \t]|allow[ \t]+[a-z0-9_?.-]+:|community[\"'\]\[]*[ \t]*[:=])",
+        gate=r"(?:-[agrsdl]u[ \t]+[^ \t\n]+[ \t]+-[agrsdl]p[ \t]|ss-?(?:server|local|redir)[ \t]|allow[ \t]+[a-z0-9_?.-]+:|community[\"'\]\[]*[ \t]*[:=])",
     ),
     PlaceRow(
         kind="key",
@@ -323,8 +323,8 @@ CHOSEN: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="key",
-        keywords=("<key>", "?key=", "&key=", "/key/", "/token/", "/apikey/", "/api-key/", "/catch/"),
-        pattern=r"<key>(?P<s1>[0-9a-f]{32,64}|(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{20,200}={0,2})</key>|[?&]key=(?P<s2>[0-9a-f]{32,64})(?![0-9a-f])|/(?:key|token|api-?key)/(?P<s3>[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)|/catch/\d{1,12}/(?P<s4>[a-z0-9]{6,40})",
+        keywords=("<key>", "?key=", "&key=", "/key/", "/token/", "/apikey/", "/api-key/", "/catch/", "/t/"),
+        pattern=r"<key>(?P<s1>[0-9a-f]{32,64}|(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{20,200}={0,2})</key>|[?&]key=(?P<s2>[0-9a-f]{32,64})(?![0-9a-f])|/(?:key|token|api-?key|t(?=/[^\s/]{0,60}[A-Z])(?=/[^\s/]{0,60}[a-z]))/(?P<s3>[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)|/catch/\d{1,12}/(?P<s4>[a-z0-9]{6,40})",
         check=lambda secret: is_random(secret, 6) and not is_wordy(secret) and _UUID.fullmatch(secret) is None,
         example="https://maker.example.com/trigger/x/with/key/{}",
         counter_example="https://docs.example.com/api/key/getting-started-2",

@@ -86,7 +86,7 @@ _NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
 _PASSES = lazy_regex(
     r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
 )
-_PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?)\Z")
+_PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
 _UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
 _TYPE = lazy_regex(r"(?:\w{1,40}\.)?(?:[A-Z]+[a-z]*\d{0,3}){1,6}|(?:[a-z]{1,12}\.)?(?:str|bytes)")
 _AFTER_A_TYPE = frozenset(",)=")
@@ -312,7 +312,7 @@ def is_type_name(text: str, at: int) -> bool:
 
 
 def is_public(text: str, at: int) -> bool:
-    """Whether the word at ``at`` belongs to a public key or to a turn: PublicKeyToken, first_pass."""
+    """Whether the word at ``at`` is part of another name: PublicKeyToken, existingSecret, first_pass."""
     first = max(0, at - _SHORT_HEAD)
     is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
     return is_turn or _PUBLIC.search(text, first, at) is not None

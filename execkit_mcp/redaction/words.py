@@ -55,6 +55,7 @@ WEAK: tuple[str, ...] = (
     "_psk",
     ".psk",
     ".key",
+    ":key",
     " key",
     "authkey",
     '"key=',

@@ -68,6 +68,7 @@ def main() -> None:
         "tenth": _corpus("elsewhere").ELSEWHERE,
         "eleventh": _corpus("afresh").AFRESH,
         "twelfth": _corpus("lately").LATELY,
+        "thirteenth": _corpus("endmost").ENDMOST,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -154,6 +154,7 @@ def templates() -> str:
         "elsewhere",
         "afresh",
         "lately",
+        "endmost",
     ):
         path = Path(__file__).resolve().parents[1] / "redaction" / f"{name}.py"
         spec = importlib.util.spec_from_file_location(f"gated_{name}", path)
@@ -176,6 +177,7 @@ def templates() -> str:
         **modules["elsewhere"].ELSEWHERE,
         **modules["afresh"].AFRESH,
         **modules["lately"].LATELY,
+        **modules["endmost"].ENDMOST,
     }
     return "".join(sample.text for sample in corpus.secret_samples(1, templates=all_templates))
 

@@ -34,6 +34,7 @@ beyond = load("beyond")
 elsewhere = load("elsewhere")
 afresh = load("afresh")
 lately = load("lately")
+endmost = load("endmost")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -49,6 +50,7 @@ TEMPLATES = {
     "ELSEWHERE": elsewhere.ELSEWHERE,
     "AFRESH": afresh.AFRESH,
     "LATELY": lately.LATELY,
+    "ENDMOST": endmost.ENDMOST,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -81,6 +83,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("ELSEWHERE", 0.97),
         ("AFRESH", 0.97),
         ("LATELY", 0.97),
+        ("ENDMOST", 0.99),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -116,6 +119,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *elsewhere.ELSEWHERE_CALM,
             *afresh.AFRESH_CALM,
             *lately.LATELY_CALM,
+            *endmost.ENDMOST_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
