@@ -170,3 +170,22 @@ def test_a_refused_folder_is_not_listed_by_a_pattern(policies, text):
 @pytest.mark.parametrize("text", ["echo *", "echo src/*.py", "echo ./*.md", "echo /tmp/*", "ls /var/log/*.log"])
 def test_other_folders_are(policies, text):
     assert judge(text, policies["read-only"], HERE).verdict is Verdict.ALLOW
+
+
+# A refused path in a commit that a command names, and a path in one that an earlier call left in a variable.
+COMMITTED = [
+    'c=$(git rev-parse HEAD); git show "$c:.env"', 'c=$(git rev-parse HEAD); git show "${c}:src/.env.local"', 'git cat-file -p "$(git rev-parse HEAD):.env"',
+    'for c in $(git rev-list -3 HEAD); do git show "$c:.env"; done', 'git grep x "$(git rev-parse HEAD):.env"', 'git show "HEAD:$x"', 'git show "HEAD:.e$x"',
+    'git cat-file -p "HEAD:$x"', 'c=$(git rev-parse HEAD); git show "$c:$p"', 'git diff "$(git merge-base a b):.env" HEAD',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", COMMITTED)
+def test_a_refused_path_is_refused_behind_any_commit(policies, text):
+    assert judge(text, policies["read-only"], HERE).verdict is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize("end", ['"$c"', '"$c:README.md"', '"$c" -- go.mod', '"$c":src/a.py'])
+def test_other_paths_in_a_commit_are_shown(policies, end):
+    text = f"c=$(git rev-parse HEAD); git show {end}"
+    assert judge(text, policies["read-only"], HERE).verdict is Verdict.ALLOW

@@ -10,6 +10,7 @@ Source: git 2.39 manual and a repository that configures all of them (``tests/at
 """
 
 from execkit_mcp.model import EffectKind
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.reading import Reading
 from execkit_mcp.policy.knowledge.spec import words_of
@@ -27,6 +28,7 @@ _PATCHES = frozenset((
     "--color-words", "--word-diff", "--word-diff-regex", "-W", "--function-context", "--full-diff", "--binary",
     "--combined-all-paths", "--check", "--find-object", "--ita-invisible-in-index",
 ))  # fmt: skip
+_PATH_AT_END = lazy_regex(r":([\w./@+-]+)\Z")  # of `"$commit":path`
 _BY_ITS_CHOICE = "the repository's own diff programs: give --no-ext-diff --no-textconv"
 
 
@@ -65,6 +67,10 @@ def after_paths(reading: Reading) -> None:
     is_last = reading.subcommand[:1] in {("blame",), ("annotate",)}
     for index, operand in enumerate(reading.operands):
         if not operand.is_static:
+            if (behind_revision := _PATH_AT_END.search(operand.text)) is not None:
+                _mark_path(reading, behind_revision[1])
+            elif ":" in operand.text:
+                reading.mark("f", operand)
             continue
         is_path = operand in behind or (is_last and index == len(reading.operands) - 1)
         _mark_path(reading, path_in(operand.text, is_path=is_path))
