@@ -99,7 +99,7 @@ NARROW = [
     "less -o out x", "less --log-file=out x", "less -k keys x", "less --lesskey-content='x' y", "less '+!id' x", "less '+|$id' x", "less '+s out' x",
     "less ~/.ssh/id_rsa", "bat --pager=id x", "bat -d x", "bat .env", "nmcli con down x", "nmcli -s con show x", "nmcli radio wifi off",
     "ethtool -s eth0 speed 10", "ethtool -E eth0", "iw dev wlan0 set txpower fixed 1", "prlimit --pid 1 --nofile=1", "numactl -N 0 rm x",
-    "prlimit --nofile=1 rm x", "sqlite3 -readonly -safe a.db 'select 1'",
+    "prlimit --nofile=1 rm x", "sqlite3 -safe a.db 'select 1'",
 ]  # fmt: skip
 
 
