@@ -323,8 +323,8 @@ CHOSEN: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="key",
-        keywords=("<key>", "?key=", "&key=", "/key/", "/token/", "/apikey/", "/api-key/", "/catch/", "/t/"),
-        pattern=r"<key>(?P<s1>[0-9a-f]{32,64}|(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{20,200}={0,2})</key>|[?&]key=(?P<s2>[0-9a-f]{32,64})(?![0-9a-f])|/(?:key|token|api-?key|t(?=/[^\s/]{0,60}[A-Z])(?=/[^\s/]{0,60}[a-z]))/(?P<s3>[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)|/catch/\d{1,12}/(?P<s4>[a-z0-9]{6,40})",
+        keywords=("<key>", "?key=", "&key=", "/key/", "/token/", "/apikey/", "/api-key/", "/catch/"),
+        pattern=r"<key>(?P<s1>[0-9a-f]{32,64}|(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{20,200}={0,2})</key>|[?&]key=(?P<s2>[0-9a-f]{32,64})(?![0-9a-f])|/(?:key|token|api-?key)/(?P<s3>[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)|/catch/\d{1,12}/(?P<s4>[a-z0-9]{6,40})",
         check=lambda secret: is_random(secret, 6) and not is_wordy(secret) and _UUID.fullmatch(secret) is None,
         example="https://maker.example.com/trigger/x/with/key/{}",
         counter_example="https://docs.example.com/api/key/getting-started-2",
@@ -339,5 +339,15 @@ CHOSEN: tuple[PlaceRow, ...] = (
         counter_example="Paste API Token from that page: later",
         may_be_glued=True,
         may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="token",
+        keywords=("/t/",),
+        pattern=r"/t/(?P<secret>(?=[^\s/]{0,60}[A-Z])(?=[^\s/]{0,60}[a-z])[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)",
+        before=r"://[^\s\"'<>/]{3,120}(?:/[\w.-]{1,40}){0,3}\Z",
+        check=lambda secret: is_random(secret) and not is_wordy(secret),
+        example="channel_alias: https://conda.example.com/t/{}/",
+        counter_example="https://docs.example.com/t/getting-started-2/",
+        may_be_glued=True,
     ),
 )  # fmt: skip
