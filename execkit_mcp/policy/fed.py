@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.findutils import commands_below
 from execkit_mcp.policy.knowledge.git_shows import QUIETING
-from execkit_mcp.policy.knowledge.invocation import STATIC, Arg, Inner, Invocation, static
+from execkit_mcp.policy.knowledge.invocation import DYNAMIC, GLOB, STATIC, Arg, Inner, Invocation, static
 from execkit_mcp.policy.knowledge.spec import words_of
 from execkit_mcp.policy.shell import tree
-from execkit_mcp.policy.shell.printed import is_away
+from execkit_mcp.policy.shell.printed import is_away, printed_lines
 
 _HERE = static(".")
 # What find prints besides, or takes its start folders from.
@@ -118,8 +118,8 @@ def apart(body: tree.Sequence) -> tree.Sequence:
     return body if is_apart(body) else tree.sequence_of(tree.Group(body, (_NOTHING,)))
 
 
-def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree.Word] | None:
-    """The variable of a loop and what is known of it, where it gets names below ``starts``."""
+def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree.Word, str] | None:
+    """The variable of a loop, what is known of it, and the start itself, where it gets the names of ``starts``."""
     name = is_named_loop(replace(loop, redirects=()))
     if (
         not starts
@@ -130,13 +130,17 @@ def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree
         parts = loop.redirects[0].target.parts
         body = parts[0].body if len(parts) == 1 and isinstance(parts[0], tree.ProcessSubstitution) else None
         if body is not None and len(body.items) == 1 and not body.items[0].command.rest:
-            starts = _printed_starts(body.items[0].command.first.commands)
+            commands = body.items[0].command.first.commands
+            starts = _printed_starts(commands) or plain_words(commands)
     elif not all(each.operator in _OUTPUTS or _is_output(each) for each in loop.redirects):
         return None
-    if not name or len(starts) != 1 or not _reads_whole(loop) or not is_apart(loop.body):
+    if not name or len(starts) != 1 or not is_apart(loop.body) or starts[0].is_plain == _reads_whole(loop):
+        return None
+    if starts[0].is_plain:
+        return name, tree.Word((tree.Plain("", starts[0].text),)), ""
         return None
     base = starts[0].text.rstrip("/")
-    return name, tree.Word((tree.Literal(f"{base}/"), tree.Glob("**")))
+    return name, tree.Word((tree.Literal(f"{base}/"), tree.Glob("**"))), starts[0].text
 
 
 def starts_before(commands: tuple[tree.Command, ...], index: int) -> tuple[Arg, ...]:
@@ -144,12 +148,22 @@ def starts_before(commands: tuple[tree.Command, ...], index: int) -> tuple[Arg, 
     reader = commands[index]
     if index == 0:
         return ()
-    if not isinstance(reader, tree.Loop):
+    if isinstance(reader, tree.Loop):
+        # What stands in a redirect is judged first, and gets none of the names.
+        if not all(isinstance(part, tree.Literal) for each in reader.redirects for part in each.target.parts):
+            return ()
+    else:
         parts = reader.words[0].parts if isinstance(reader, tree.Simple) and reader.words else ()
         is_xargs = len(parts) == 1 and isinstance(parts[0], tree.Literal) and parts[0].text == "xargs"
         if not is_xargs or argv_of(reader) is None:
             return ()
-    return _printed_starts(commands[:index])
+    return _printed_starts(commands[:index]) or plain_words(commands[:index])
+
+
+def plain_words(commands: tuple[tree.Command, ...]) -> tuple[Arg, ...]:
+    """The shape of the words, one a line, that the commands print, as a word that is plain; empty: not known."""
+    shape = printed_lines(tree.Sequence((tree.Item(tree.AndOr(tree.Pipeline(commands))),)))
+    return (Arg(DYNAMIC, shape, "", is_plain=True),) if shape else ()
 
 
 def is_feed(commands: tuple[tree.Command, ...]) -> bool:
@@ -221,19 +235,40 @@ def _listed(found: Invocation) -> tuple[Arg, ...]:
 def feed(invocation: Invocation, starts: tuple[Arg, ...]) -> Invocation:
     """The reading of xargs with the names that come from below ``starts`` in place of words that nobody has seen."""
     flags = invocation.flags
-    if not all(_PLAIN_XARGS.intersection(use.names) for use in flags) or not any("-0" in use.names for use in flags):
+    if not all(_PLAIN_XARGS.intersection(use.names) for use in flags):
         return invocation
     replaced = [use.value.text for use in flags if "-I" in use.names and use.value is not None]
     words = invocation.operands or (static("echo"),)
+    is_whole = any("-0" in use.names for use in flags)
+    if is_whole == starts[0].is_plain:
+        return invocation
     if not replaced:
-        lines = [(*words, *below) for start in starts for below in commands_below(start, (static("{}"),))]
+        if starts[0].is_plain:
+            several = 1 if any("-n" in use.names and use.value == static("1") for use in flags) else 2
+            lines = [(*words, *([starts[0]] * several))]
+        else:
+            lines = [(*words, *below) for start in starts for below in commands_below(start, (static("{}"),))]
     elif (
         any("{}" in word.text.replace(replaced[-1], "") for word in words)
         or not replaced[-1]
         or any("-n" in use.names for use in flags)  # of the two the last one holds, and -n appends
     ):
         return invocation
+    elif starts[0].is_plain:
+        lines = [tuple(_with_word(word, replaced[-1], starts[0]) for word in words)]
     else:
         whole = [static(word.text.replace(replaced[-1], "{}")) for word in words]
         lines = [line for start in starts for line in commands_below(start, whole)]
     return replace(invocation, inner=tuple(Inner(argv=line, via="xargs") for line in lines))
+
+
+def _with_word(word: Arg, token: str, plain: Arg) -> Arg:
+    """A word of xargs with a plain word of a known shape in place of the token."""
+    before, found, behind = word.text.partition(token)
+    if not found:
+        return word
+    if not before and not behind:
+        return plain
+    if not before or before[0] == "-" or token in behind or set(before + behind) & set("\\*?[]"):
+        return Arg(DYNAMIC, word.text, before)
+    return Arg(GLOB, f"{before}{plain.text}{behind}", before)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode
-from execkit_mcp.policy.fed import DASHES, FILTERS, apart, argv_of, filters_whole, is_feed, is_named_loop
+from execkit_mcp.policy.fed import DASHES, FILTERS, apart, argv_of, filters_whole, is_feed, is_named_loop, plain_words
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, static
 from execkit_mcp.policy.shell.quoting import literal
@@ -79,6 +79,8 @@ def _pipeline(node: Pipeline) -> Pipeline:
         before = _printer(commands[:index])
         if before is not None:
             commands = (*before, reader, *commands[index + 1 :])
+        elif isinstance(loop := commands[index], Loop) and plain_words(commands[:index]):
+            commands = (*commands[:index], replace(loop, body=apart(loop.body)), *commands[index + 1 :])
     return node if commands is node.commands else replace(node, commands=commands)
 
 
@@ -92,9 +94,11 @@ def _loop(node: Loop) -> Loop:
         return node
     item = part.body.items[0]
     pipeline = item.command.first
-    before = _printer(pipeline.commands)
-    if before is None or item.is_background or item.command.rest or pipeline.negated or pipeline.timed:
+    if item.is_background or item.command.rest or pipeline.negated or pipeline.timed:
         return node
+    before = _printer(pipeline.commands)
+    if before is None:
+        return replace(node, body=apart(node.body)) if plain_words(pipeline.commands) else node
     command = replace(item.command, first=replace(pipeline, commands=before))
     target = Word((replace(part, body=Sequence((replace(item, command=command),))),))
     return cast("Loop", replace(reader, redirects=(Redirect("<", target),)))

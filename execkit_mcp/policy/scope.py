@@ -231,8 +231,8 @@ def _assigned_by(node: tree.Simple, builtin: str) -> Iterable[str] | None:
     ]
 
 
-def touched(node: object) -> Touched:
-    """What the piece of tree may change, read without judging it."""
+def touched(node: object) -> Touched:  # noqa: C901 - one arm a kind
+    """What the piece of tree may change, read without judging it; what a subshell changes ends with it."""
     names: set[str] = set()
     others: set[str] = set()
     moves = False
@@ -242,6 +242,9 @@ def touched(node: object) -> Touched:
         each = pending.pop()
         if isinstance(each, tuple):
             pending.extend(each)
+            continue
+        if isinstance(each, tree.Subshell):
+            pending.extend(each.redirects)
             continue
         if isinstance(each, tree.Assignment | tree.For):
             names.add(each.name)

@@ -318,7 +318,7 @@ def after_builtin(builtin: str, args: tuple[Arg, ...], scope: Scope, case: Case,
         if builtin == "unset" or all(is_identifier(name) for name in names):
             after = scope.forget(names)
             return after, after
-    if _switched(builtin, args) is not None:
+    if _switched(builtin, args) is not None or builtin == "exit":  # nothing comes after it
         return scope, scope
     blank = Scope(cwds=None)
     return blank, blank

@@ -189,10 +189,12 @@ class Walk:
                 start = self._looped(scope, (node.condition, node.body))
                 tested = self.sequence(node.condition, start)
                 inside = tested.ok if node.keyword == "while" else tested.bad
-                if self.case.tracks_variables and (named := loop_over_names(node, starts)) is not None:
-                    changes = touched(node.body)
-                    if named[0] not in changes.names and not changes.is_total and not changes.moves:
-                        inside = inside.assign(named[0], None, named[1])
+                named = loop_over_names(node, starts) if self.case.tracks_variables else None
+                if named is not None and self._keeps(named[0], node.body):
+                    name, pattern, itself = named
+                    inside = inside.assign(name, None, pattern)
+                    if itself:  # the folder that the names lie below is a name as well
+                        self.sequence(node.body, inside.assign(name, (itself,)))
                 after = self.sequence(node.body, inside).either
                 return _same(start.join(tested.either).join(after))
             case tree.For():
@@ -202,6 +204,11 @@ class Walk:
             case tree.Test():
                 self._condition(node.condition, scope)
                 return _same(scope)
+
+    def _keeps(self, name: str, body: tree.Sequence) -> bool:
+        """Whether the commands leave a variable, and the folder that its value is seen from, as they are."""
+        changes = touched(body)
+        return name not in changes.names and not changes.is_total and not changes.moves
 
     def _looped(self, scope: Scope, parts: tuple[tree.Sequence, ...]) -> Scope:
         """The scope in which nothing is known of what a loop changes."""

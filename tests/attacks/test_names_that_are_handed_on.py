@@ -67,6 +67,32 @@ def test_each_name_is_read_and_nothing_else(text, tmp_path):
 
 
 STOPPED = [
+    "find . | while read -r f; do :; done 2> >(xargs -0 cat)",
+    "find . | while read -r f; do :; done > >(xargs cat)",
+    "pgrep x | while read -r f; do :; done 2> >(xargs -I{} cat /proc/{}/status)",
+    "pgrep x | xargs cat",
+    "pgrep x | xargs -I{} cat {}/etc/shadow",
+    "pgrep x | xargs -I{} cat /proc/{}/environ",
+    "pgrep x | xargs kill",
+    "pgrep x | xargs -I{} sh -c 'cat {}'",
+    "pgrep x | xargs -d: cat",
+    "pgrep x | xargs -0 cat /etc",
+    "pgrep -l x | xargs -I{} cat /proc/{}/status",
+    "pgrep x | sed s/^/-/ | xargs -n1 docker port",
+    "docker ps | xargs docker inspect",
+    "docker ps -q | xargs docker rm",
+    "docker ps -q | xargs -I{} docker inspect --{}",
+    "seq 3 | xargs sort -o",
+    "seq 3 | xargs uniq",
+    "seq 3 | xargs touch",
+    "seq 3 | head -2 | xargs -I{} cat /etc/shadow{}",
+    'pgrep x | while read -r p; do cat "/proc/$p/environ"; done',
+    'pgrep x | while read -r p; do kill "$p"; done',
+    'pgrep x | while read -r p q; do cat "/proc/$p/status"; done',
+    'kubectl get secrets -o name | while read -r p; do kubectl get "$p"; done',
+    "kubectl get pods -o jsonpath='{.items[*].metadata.name}' | while read -r p; do kubectl logs \"$p\"; done",
+    'p=$(cat x | head -1); kubectl logs "$p"',
+    'p=$(kubectl get pods | head -1); kubectl logs "$p"',
     "find . | awk '{print $2}' | xargs cat",
     "find . | sed s/a/b/ | xargs cat",
     "find . | cut -c3- | xargs cat",
@@ -160,6 +186,22 @@ STOPPED = [
 @pytest.mark.parametrize("text", STOPPED)
 def test_what_is_not_sure_to_be_a_name_below_the_folder_stays_unseen(text):
     assert judge(text, load_policy("read-only", workspace=HERE.workspace), HERE).verdict is Verdict.DENY
+
+
+PLAIN = [
+    "docker ps -q | xargs docker inspect --format '{{.Name}}'",
+    "docker ps -q | xargs -n1 docker port",
+    "pgrep x | xargs -I{} cat /proc/{}/status",
+    'pgrep x | while read -r p; do cat "/proc/$p/status"; done',
+    'kubectl get pods -o name | while read -r p; do kubectl logs "$p"; done',
+    'p=$(kubectl get pods -o name | head -1); kubectl logs "$p"',
+    "kubectl get pods -o name | xargs -n1 kubectl logs --tail=5",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_word_a_line_is_handed_on(text):
+    assert judge(text, load_policy("read-only", workspace=HERE.workspace), HERE).verdict is Verdict.ALLOW
 
 
 def test_a_text_keeps_what_it_says_where_names_are_not_handed_on():

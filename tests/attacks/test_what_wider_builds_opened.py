@@ -302,6 +302,46 @@ npm pkg set scripts.test=evil
 npm query --prefix=/srv x
 xvfb-run sh
 make -C /srv/other
+cargo audit --db /srv/x
+cargo audit --url https://example.com/x
+cargo deny --config /tmp/x check
+cargo deny fetch
+cargo llvm-cov --output-path /srv/x
+cargo llvm-cov --output-dir /srv/x
+cargo package
+cargo package --list --manifest-path /srv/Cargo.toml
+cargo insta accept --manifest-path /srv
+uv run python evil.py
+uv run python -c 'print(1)'
+uv run python -m http.server
+uv run python -m pytest /srv/other
+uv run coverage run /tmp/x.py
+uv run coverage run -m http.server
+uv run --with left-pad pytest
+uv run --python /tmp/python pytest
+uv run sh
+uv run pip install left-pad
+mypy --junit-xml /srv/x src
+mypy --config-file /tmp/x src
+hadolint -c /tmp/x Dockerfile
+hadolint /etc/hosts
+yamllint -c /tmp/x .
+yamllint -d '{rules: {}}' .
+mvn install deploy
+mvn -Dmaven.repo.local=/srv/x install
+go mod edit -replace a=b
+for m in a /etc; do (cd $m && make test); done
+for m in a b; do cd /srv; make test; done
+(cd /srv && make)
+cd /srv || exit 1; make
+[ -f a ] || cd /srv; make
+[ -f a ] || { cd /srv; exit 1; } || true; cd /srv; make
+ctest -j$(cat x)
+cmake --build build -j$(cat x)
+time -p rm -rf /
+rsync -a src/ build.example.com:/srv/
+rsync -e 'sh -c id' a b
+rsync --rsync-path=x a b
 """
 
 ONLY_IN_CI = """
@@ -365,6 +405,29 @@ go mod edit -replace a=/srv/b
 go mod init x
 go run github.com/example/x@latest
 go run /tmp/x.go
+rsync -a /home/dev/.aws/ x/
+rsync -a src/ /srv/x/
+rsync -a --delete src/ ../x/
+rsync --files-from=/etc/x . x
+rsync -a --log-file=/srv/x a b
+rsync -a example.com::mod x
+envsubst < ~/.aws/credentials
+envsubst > /srv/x
+split x /srv/y
+truncate -s 0 /srv/x
+bundle install --path /srv
+bundle install left-pad
+composer install -d /srv
+dotnet restore /srv/x.sln
+dotnet restore --configfile /tmp/x
+yarn install --immutable --cwd /srv
+yarn install --immutable --cache-folder /srv
+pip install -q left-pad
+pip install -q -r /tmp/requirements.txt
+pip install -r requirements.txt --target /srv
+python tools/deploy.py src
+node ./scripts/publish.mjs
+bash ./scripts/deploy.sh
 """
 
 

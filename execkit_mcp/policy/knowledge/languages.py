@@ -15,7 +15,7 @@ from execkit_mcp.policy.knowledge.spec import Grammar, Program
 
 _ANY = "-*;dxN"
 _BUILDS = "their manuals: a build file is code"
-_LINTS = "--check --diff -q,--quiet -v,--verbose -l --list-different --strict"
+_LINTS = "--check --diff -q,--quiet -v,--verbose -l --list-different --strict --junit-xml="
 _tool = partial(Program, source="its manual", has_local_flags=False)
 
 
@@ -241,7 +241,8 @@ PROGRAMS = (
         flags="-v,--verbose -q,--quiet --color= --frozen --locked --offline --format-version= --no-deps "
         "--manifest-path=:Rx --all-features "
         "--no-default-features -F,--features= -p,--package= -i,--invert= -d,--duplicates "
-        "-e,--edges= --depth= --prefix= --list --target-dir=:d --target= --profile= --test= --bin= --example=",
+        "-e,--edges= --depth= --prefix= --list --target-dir=:d --target= --profile= --test= --bin= --example= "
+        "--output-path=",
         alone="--version -V --help -h --list",
         subcommands={
             "metadata|tree|pkgid|locate-project|read-manifest|verify-project": "-*;RxN",

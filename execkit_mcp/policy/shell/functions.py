@@ -232,6 +232,7 @@ class _Call:
         self.words = words
         self.function = function
         self.number = number
+        self.past = 0
         self.bound: list[Assignment] = []
         self.changed = {each.name for each in _nodes(function) if isinstance(each, Assignment | For)}
         self.changed |= _read_names(function)
@@ -250,7 +251,14 @@ class _Call:
         last = items[-1].command.first.commands[0]
         if isinstance(last, Simple) and last.words and _text(last.words[0]) == "return":
             items[-1:] = self._returned(items[-1], last)
-        return self.fill(Sequence(tuple(items)))
+        filled: list[Item] = []
+        for item in items:
+            count = _shifted(item)
+            if count is None:
+                filled.append(self.fill(item))
+            else:
+                self.words, self.past = self.words[count:], self.past + count
+        return Sequence(tuple(filled) or sequence_of(Simple((), (Word((Literal("true"),)),), ())).items)
 
     def _returned(self, item: Item, last: Simple) -> tuple[Item, ...]:
         texts = [_text(word) for word in last.words[1:]]
@@ -350,10 +358,24 @@ class _Call:
 
     def _name(self, name: str) -> str:
         """The variable that holds a parameter's value: assigned once, ahead of the body."""
-        variable = f"arg_{self.number}_{int(name)}"
+        variable = f"arg_{self.number}_{self.past + int(name)}"
         if all(each.name != variable for each in self.bound):
             self.bound.append(Assignment(variable, self._given(name)))
         return variable
+
+
+def _shifted(item: Item) -> int | None:
+    """By how many words a ``shift`` that stands by itself among the commands of a function goes on; None for others."""
+    pipeline = item.command.first
+    only = pipeline.commands[0]
+    is_alone = not item.is_background and not item.command.rest and len(pipeline.commands) == 1
+    if not is_alone or pipeline.negated or pipeline.timed or not isinstance(only, Simple):
+        return None
+    texts = [_text(word) for word in only.words]
+    if only.assignments or only.redirects or texts[:1] != ["shift"] or len(texts) > len(("shift", "n")):
+        return None
+    count = texts[1] if texts[1:] else "1"
+    return int(count) if count is not None and count.isdecimal() and len(count) == 1 else None
 
 
 def _assignments(node: Simple) -> tuple[Assignment, ...]:

@@ -196,7 +196,7 @@ class Parser(ConditionReader):
             if self.peek() in ("", "\n", ";", "&", "|", ")"):
                 self.fail(f"{keyword} without a command")
             if keyword == "time" and self.peek() == "-":
-                self.fail("option of the time keyword")
+                self.time_option()
             keyword = self.keyword()
         commands = [self.command(keyword) if keyword or self.peek() == "(" else self.simple()]
         while True:
@@ -216,6 +216,15 @@ class Parser(ConditionReader):
                 self.fail("negation inside a pipeline")
             commands.append(self.command("" if keyword == "time" else keyword))
         return Pipeline(tuple(commands), is_negated, is_timed)
+
+    def time_option(self) -> None:
+        """Move over ``-p``, which only says how the time is printed."""
+        if self.source[self.position : self.position + 3] != "-p " or self.source[
+            self.position + 3 : self.position + 4
+        ] in ("-", "", "\n", ";"):
+            self.fail("option of the time keyword")
+        self.position += 3
+        self.skip_blanks()
 
     # ── commands ─────────────────────────────────────────────────────────────────────────────────────────
 

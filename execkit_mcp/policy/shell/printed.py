@@ -9,8 +9,10 @@ A row is an expression over the command's words, one a line; a word that does no
 
 import re
 
+from msgspec.structs import replace
+
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.policy.shell.tree import Literal, Redirect, Sequence, Simple, Word
+from execkit_mcp.policy.shell.tree import AndOr, Item, Literal, Redirect, Sequence, Simple, Word
 
 _OPERAND = r"[^-\n][^\n]*"
 _UNIT = r"[^-\n*?\[][^\n*?\[]*"  # of a pattern there may be several
@@ -81,6 +83,8 @@ _NO_OPTION = lazy_regex(
     r"|date(?:\n(?:-u|--utc|-d\n[^\n]+|--date=[^\n]+))*\n"  # date +%d/%b/%Y
     r"\+(?:%[YmdHMSjVFTybBaAeDRIu]|[A-Za-z0-9])[^\n]*"
 )
+_FIRST = lazy_regex(r"(?:head|tail)\n(?:-n\n?1|-1)")  # … | head -1
+_IN_ONE_LINE = lazy_regex(r"pidof\n|jsonpath")
 _QUIET_IDS = lazy_regex(r"docker\n(?!.*\n(?:-q|-aq|-qa|--quiet)(?:\n|\Z))", re.DOTALL)
 _NOWHERE = (Literal("/dev/null"),)
 NUMBER, WORD, POD = "[0-9]*", "*", "pod/*"
@@ -108,8 +112,19 @@ def prints_no_option(body: Sequence) -> bool:
     return bool(printed_word(body)) or _NO_OPTION.fullmatch(_printer(body) or "") is not None
 
 
+def printed_lines(body: Sequence) -> str:
+    """The glob of the one plain word that stands on each line that the commands print; empty if that is not sure."""
+    text = _printer(body)
+    is_one_a_line = text is not None and _IN_ONE_LINE.search(text) is None
+    return _shape(body, _LIST_SHAPES) if is_one_a_line else ""
+
+
 def _shape(body: Sequence, shapes: tuple[tuple[re.Pattern[str], str], ...]) -> str:
     text = _printer(body)
+    if text is not None and _FIRST.fullmatch(text) is not None:
+        pipeline = body.items[0].command.first
+        before = replace(pipeline, commands=pipeline.commands[:-1])
+        return printed_lines(Sequence((Item(AndOr(before)),))) if before.commands else ""
     if text is None or _QUIET_IDS.match(text) is not None:
         return ""
     return next((shape for pattern, shape in shapes if pattern.fullmatch(text) is not None), "")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.invocation import DYNAMIC, GLOB, STATIC, Arg
-from execkit_mcp.policy.shell.printed import printed_word, prints_no_option
+from execkit_mcp.policy.shell.printed import NUMBER, printed_word, prints_no_option
 from execkit_mcp.policy.shell.render import render_word
 from execkit_mcp.policy.shell.tree import (
     Arithmetic,
@@ -27,6 +27,8 @@ from execkit_mcp.policy.shell.tree import (
 
 MAX_ALTERNATIVES = 64
 
+# Options whose number only says how much runs at once.
+_JOBS = frozenset(map(Literal, ("-j", "--jobs=", "--parallel=")))
 _NO_VARIABLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 _SPLIT_OR_PATTERN = lazy_regex(r"[\s*?\[\]\\]")
 _ONE_CHARACTER = lazy_regex(r"\[[A-Za-z0-9]\]")
@@ -39,7 +41,7 @@ class _Vanishing(Glob, frozen=True, gc=False):
     """What a word or a number of a known shape may be, besides nothing."""
 
 
-def to_arg(  # noqa: C901, PLR0911 - each kind of word ends it
+def to_arg(  # noqa: C901, PLR0911, PLR0912 - each kind of word ends it
     word: Word, variables: Mapping[str, tuple[str, ...]] = _NO_VARIABLES
 ) -> tuple[Arg, ...]:
     """Each word that this one may become, as far as that is known.
@@ -60,6 +62,8 @@ def to_arg(  # noqa: C901, PLR0911 - each kind of word ends it
         return (Arg(STATIC, text, text),)
     if len(parts) == 1 and isinstance(parts[0], ProcessSubstitution):
         return (Arg(DYNAMIC, render_word(word), "/dev/fd/", is_pipe=True),)
+    if parts[0] in _JOBS and _is_number(parts[1:]):  # which number it is makes no difference
+        return tuple(Arg(STATIC, text, text) for text in (parts[0].text, f"{parts[0].text}8"))
     if any(isinstance(part, Arithmetic | Plain | Substitution) for part in parts[1:]):
         parts = _with_plain_words(parts)
     is_pattern = any(isinstance(part, Glob) for part in parts)
@@ -113,6 +117,11 @@ def _with_plain_words(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     if not isinstance(head, Literal) or head.text[:1] in ("", "-"):
         return parts
     return (head, *(_as_pattern(part) for part in parts[1:]))
+
+
+def _is_number(parts: tuple[Part, ...]) -> bool:
+    """Whether the parts are nothing but a number that a command prints, or nothing at all."""
+    return len(parts) == 1 and isinstance(parts[0], Substitution) and printed_word(parts[0].body) == NUMBER
 
 
 def _as_pattern(part: Part) -> Part:

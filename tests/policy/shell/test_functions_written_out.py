@@ -12,6 +12,9 @@ from execkit_mcp.runtime.policies import load_policy
 HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
 
 SAME = [
+    'step() { echo "==> $1"; shift; "$@"; }; step lint echo a "b c"; step test printf "%s\\n" x',
+    'f() { local a="$1" b="$2"; shift 2; echo "$a $b $#" "$@" "${1:-x}"; }; f 1 2 3 "4 5"; f 1 2',
+    'f() { echo "$1"; shift; echo "$1"; shift; echo "$*"; }; f a b "c d" e',
     'f() { echo "a $1"; }; f b; f "c d"',
     'f() { echo "$#" "$*"; }; f; f a; f "b c" d',
     'f() { printf "<%s>" "$@"; echo; }; f; f a "b c" \'*\'',
