@@ -68,6 +68,18 @@ def argv_of(command: tree.Command) -> tuple[Arg, ...] | None:
     return tuple(map(static, texts)) if len(texts) == len(command.words) else None
 
 
+def argv_of_reader(command: tree.Command) -> tuple[Arg, ...] | None:
+    """The same of a command that reads names, wherever what it prints goes."""
+    if not isinstance(command, tree.Simple):
+        return None
+    is_plain = all(
+        each.operator in (">", ">>") and all(isinstance(part, tree.Literal) for part in each.target.parts)
+        for each in command.redirects
+        if each.operator != ">&"
+    )
+    return argv_of(replace(command, redirects=())) if is_plain else None
+
+
 def is_named_loop(loop: tree.Loop) -> str:
     """The one variable that a loop reads each name into; empty if it is not such a loop."""
     items = loop.condition.items
@@ -138,7 +150,6 @@ def loop_over_names(loop: tree.Loop, starts: tuple[Arg, ...]) -> tuple[str, tree
         return None
     if starts[0].is_plain:
         return name, tree.Word((tree.Plain("", starts[0].text),)), ""
-        return None
     base = starts[0].text.rstrip("/")
     return name, tree.Word((tree.Literal(f"{base}/"), tree.Glob("**"))), starts[0].text
 
@@ -155,7 +166,7 @@ def starts_before(commands: tuple[tree.Command, ...], index: int) -> tuple[Arg, 
     else:
         parts = reader.words[0].parts if isinstance(reader, tree.Simple) and reader.words else ()
         is_xargs = len(parts) == 1 and isinstance(parts[0], tree.Literal) and parts[0].text == "xargs"
-        if not is_xargs or argv_of(reader) is None:
+        if not is_xargs or argv_of_reader(reader) is None:
             return ()
     return _printed_starts(commands[:index]) or plain_words(commands[:index])
 

@@ -14,7 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode
-from execkit_mcp.policy.fed import DASHES, FILTERS, apart, argv_of, filters_whole, is_feed, is_named_loop, plain_words
+from execkit_mcp.policy.fed import (
+    DASHES,
+    FILTERS,
+    apart,
+    argv_of,
+    argv_of_reader,
+    filters_whole,
+    is_feed,
+    is_named_loop,
+    plain_words,
+)
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, static
 from execkit_mcp.policy.shell.quoting import literal
@@ -117,7 +127,7 @@ def _reader(command: Command) -> Command | None:  # noqa: PLR0911 - each way end
         words = tuple(map(_word, ("read", "-r", "-d", "", name)))
         read = Simple((Assignment("IFS", Word(())),), words, ())
         return replace(command, condition=sequence_of(read), body=apart(command.body))
-    argv = argv_of(command)
+    argv = argv_of_reader(command)
     if argv is None or argv[0].text != "xargs" or not isinstance(command, Simple):
         return None
     found = interpret(argv)

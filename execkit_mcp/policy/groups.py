@@ -143,11 +143,11 @@ _CHECKERS = (
 )
 # Settings, plug-ins, interpreters and reports that lie elsewhere; letters with a path attached.
 _CHECKERS_REACH = (
-    "--conf*", "-conf*", "--plugin*", "--load*", "-load*", "--output*", "--out", "--out-*ir*", "--outfile", "-out*", "-o",
+    "--conf*", "-conf*", "--plugin*", "--load*", "-load*", "--output*", "--out", "--out-*ir*", "--outfile", "-out*",
     "--log-file*", "--report-file*", "--cache*", "--require*", "--rules*", "--ext*", "--custom*", "--src-path", "--chdir*",
     "--modules-download-mode", "--path-prefix", "--init*", "--addon*", "--project*", "--python*", "--install-types", "--serve*",
     "--lsp*", "--stdio", "--export*", "-export*", "--vfs*", "-vfs*", "--clang-*", "--bootstrap*", "--autoload*", "--standard",
-    "--installed_paths", "-d", "--schema-*", "--create*", "-[a-zA-Z][./~]*", "-c",
+    "--installed_paths", "--schema-*", "--create*", "-[a-zA-Z][./~]*", "-[./~]", "-c",
 )  # fmt: skip
 
 

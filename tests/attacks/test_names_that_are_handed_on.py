@@ -67,6 +67,10 @@ def test_each_name_is_read_and_nothing_else(text, tmp_path):
 
 
 STOPPED = [
+    "find . -type f | xargs cat > out",
+    "find . -type f | xargs cat > >(xargs cat)",
+    "find . -type f | xargs cat < list",
+    "find . -type f | xargs cat <<< /etc/shadow",
     "find . | while read -r f; do :; done 2> >(xargs -0 cat)",
     "find . | while read -r f; do :; done > >(xargs cat)",
     "pgrep x | while read -r f; do :; done 2> >(xargs -I{} cat /proc/{}/status)",

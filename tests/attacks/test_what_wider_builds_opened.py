@@ -339,6 +339,28 @@ cd /srv || exit 1; make
 ctest -j$(cat x)
 cmake --build build -j$(cat x)
 time -p rm -rf /
+php src/evil.php
+php tests/evil.php
+php vendor/bin/evil
+php vendor/bin/phpunit --bootstrap=/tmp/x.php
+php vendor/bin/phpunit /srv/tests
+php -d auto_prepend_file=/tmp/x vendor/bin/phpunit
+php evil.php vendor/bin/phpunit
+php artisan tinker test
+bandit -r src -o /srv/x
+bandit -r src -o/srv/x
+bandit -r src --output=/srv/x
+shfmt -d /srv/other
+npx tsc -p /srv/other
+npx tsc -p../other
+npx tsc -p ../other
+npx -p left-pad tsc
+pre-commit run --config /tmp/x
+pre-commit install
+gradle assemble publish
+gradle bundleRelease publishBundle
+yarn --frozen-lockfile --cwd /srv
+curl --version https://example.com
 rsync -a src/ build.example.com:/srv/
 rsync -e 'sh -c id' a b
 rsync --rsync-path=x a b

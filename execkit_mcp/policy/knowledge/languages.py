@@ -250,7 +250,8 @@ PROGRAMS = (
             "version|help": "-*",
             "build|b|check|c|test|t|run|r|bench|clippy|doc|d|fix|fmt|clean|install|uninstall|"
             "update|publish|add|remove|init|new|vendor|package|"
-            "login|logout|owner|yank|fetch|rustc|rustdoc|generate-lockfile|miri|nextest": _ANY,
+            "login|logout|owner|yank|fetch|rustc|rustdoc|generate-lockfile|miri|nextest|audit|deny|llvm-cov|hack|udeps|"
+            "machete|semver-checks|tarpaulin|insta|outdated": _ANY,
         },
     ),
     _tool(
