@@ -339,6 +339,16 @@ cd /srv || exit 1; make
 ctest -j$(cat x)
 cmake --build build -j$(cat x)
 time -p rm -rf /
+node_modules/.bin/sh -c id
+node_modules/.bin/evil
+./vendor/bin/evil
+./node_modules/.bin/../../../bin/sh
+f() { "$@"; }; f ./node_modules/.bin/evil
+find .git/config | while read -r f; do cp evil "$f"; done
+find .git/hooks | while read -r f; do cp evil "$f/pre-commit"; done
+find .en | while read -r f; do cat "${f}v"; done
+find . -name '*.sh' | while read -r f; do bash "$f"; done
+find . -name '*.sh' | while read -r f; do "$f"; done
 php src/evil.php
 php tests/evil.php
 php vendor/bin/evil

@@ -28,7 +28,7 @@ from execkit_mcp.policy.shell.tree import (
 MAX_ALTERNATIVES = 64
 
 # Options whose number only says how much runs at once.
-_JOBS = frozenset(map(Literal, ("-j", "--jobs=", "--parallel=")))
+_JOBS = frozenset({"-j", "--jobs=", "--parallel="})
 _NO_VARIABLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 _SPLIT_OR_PATTERN = lazy_regex(r"[\s*?\[\]\\]")
 _ONE_CHARACTER = lazy_regex(r"\[[A-Za-z0-9]\]")
@@ -62,8 +62,9 @@ def to_arg(  # noqa: C901, PLR0911, PLR0912 - each kind of word ends it
         return (Arg(STATIC, text, text),)
     if len(parts) == 1 and isinstance(parts[0], ProcessSubstitution):
         return (Arg(DYNAMIC, render_word(word), "/dev/fd/", is_pipe=True),)
-    if parts[0] in _JOBS and _is_number(parts[1:]):  # which number it is makes no difference
-        return tuple(Arg(STATIC, text, text) for text in (parts[0].text, f"{parts[0].text}8"))
+    head = parts[0]
+    if isinstance(head, Literal) and head.text in _JOBS and _is_number(parts[1:]):  # any number does the same
+        return tuple(Arg(STATIC, text, text) for text in (head.text, f"{head.text}8"))
     if any(isinstance(part, Arithmetic | Plain | Substitution) for part in parts[1:]):
         parts = _with_plain_words(parts)
     is_pattern = any(isinstance(part, Glob) for part in parts)
