@@ -205,7 +205,10 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_plain_word_a_line_is_handed_on(text):
-    assert judge(text, load_policy("read-only", workspace=HERE.workspace), HERE).verdict is Verdict.ALLOW
+    decision = judge(text, load_policy("read-only", workspace=HERE.workspace), HERE)
+    assert decision.verdict is Verdict.ALLOW
+    # What reads a part of a word leaves another: `pod/-x` of which five bytes are gone is an option.
+    assert "while" not in text or "} < /dev/null" in (decision.canonical or "")
 
 
 def test_a_text_keeps_what_it_says_where_names_are_not_handed_on():
