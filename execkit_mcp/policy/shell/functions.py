@@ -4,6 +4,8 @@
 judged and run is a tree without definitions. What cannot be written out with the same meaning is refused: a definition
 that does not stand by itself, recursion, ``shift``, an early ``return``, arguments that may become several words, a
 local variable that is used outside.
+
+Over 400 lines: what a call stands for is one reading of one tree.
 """
 
 import re
