@@ -49,6 +49,7 @@ _VALUE = lazy_regex(
     r"|(?P<bare>[^\s\"'`<>|]{1,1024}+(?:[\"'`][A-Za-z0-9][^\s\"'`<>|]{0,1024}+){0,8}))"
 )
 _MAX_VALUE = 1024
+_MAX_ELEMENT = 1 << 16
 _REST = {
     "escaped": lazy_regex(r"(?:[^\"\n\\]|\\{1,7}[^\"\n\\])*+"),
     "triple": lazy_regex(r"[^\"\n]*"),
@@ -56,7 +57,6 @@ _REST = {
     "single": lazy_regex(r"(?:[^'\\\n]|\\.)*+"),
     "tick": lazy_regex(r"[^`\n]*"),
     "bare": lazy_regex(r"[^\s\"'`<>|]*"),
-    "xml": lazy_regex(r"[^<\n]*"),
 }
 """What belongs to a value beyond the part that was judged."""
 _ENV_REST = lazy_regex(r"\S*")
@@ -174,7 +174,10 @@ def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Ite
     if inner is None:
         return
     start, stop = inner.span(1)
-    stop = _whole(text, start, stop, end, "xml")
+    if stop - start >= _MAX_VALUE:
+        stop = text.find("<", stop, min(end, stop + _MAX_ELEMENT))
+        if stop < 0:
+            return
     is_word = inner[1].isalpha() and text[start - 2 : start - 1] in {'"', "'"}  # <span class="token">text
     if text.startswith("</", stop) and not is_word and is_secret(inner[1], row.trust, tail, is_quoted=True):
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)

@@ -90,6 +90,7 @@ DENSE = (
     '"data":{"a":"bbbb", ',
     "a:bbbbbbb@c ",
     "::add-mask::",
+    "password>",
 )
 
 
