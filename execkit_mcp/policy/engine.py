@@ -71,7 +71,7 @@ def _judge(text: str, policy: CompiledPolicy, context: Context) -> Decision:
     script = _NO_SCRIPT
     if words is None:
         try:
-            script = harden(whole_names(parse(text, max_commands=max(limit, _MAX_COMMANDS)), text), text)
+            script = _script(text, max(limit, _MAX_COMMANDS))
         except Unparsed as refusal:
             return _unparsed(text, refusal, policy)
     case = Case(policy, context, judge_script=_judge_script, judge_argv=_judge_argv)
@@ -115,6 +115,15 @@ def _judge(text: str, policy: CompiledPolicy, context: Context) -> Decision:
     locate = mapped.get if locator is None else lambda name: mapped.get(name) or locator.locate(name)
     canonical = render_plain(words, locate=locate) if words is not None else render(script, locate=locate)
     return _decide(case, scene, canonical)
+
+
+def _script(text: str, limit: int) -> Script:
+    """The text as read, with what is added to it; what was rewritten has to read back as the same tree."""
+    script = parse(text, max_commands=limit)
+    after = whole_names(script, text)
+    if after is not script and parse(render(after), max_commands=limit).body != after.body:
+        after = script
+    return harden(after, text)
 
 
 def _unparsed(text: str, refusal: Unparsed, policy: CompiledPolicy) -> Decision:

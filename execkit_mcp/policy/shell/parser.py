@@ -21,6 +21,7 @@ from execkit_mcp.policy.shell.here_documents import HereDocument, body_lines, de
 from execkit_mcp.policy.shell.lexer import NAME, TOKEN_END, Budget
 from execkit_mcp.policy.shell.quoting import PLAIN_CHARACTERS, literal
 from execkit_mcp.policy.shell.reader import Place
+from execkit_mcp.policy.shell.render import render
 from execkit_mcp.policy.shell.tree import (
     AndOr,
     Arithmetic,
@@ -47,7 +48,7 @@ from execkit_mcp.policy.shell.tree import (
     Word,
     sequence_of,
 )
-from execkit_mcp.policy.shell.unparsed import check_characters
+from execkit_mcp.policy.shell.unparsed import Unparsed, check_characters
 
 MAX_COMMANDS = 200
 MAX_DEPTH = 12
@@ -99,6 +100,8 @@ def parse(text: str, *, max_commands: int = MAX_COMMANDS, max_depth: int = MAX_D
     body = Parser(text, budget).script()
     if budget.functions:
         body, budget.commands = written_out(body, max_commands)
+        if parse(render(Script(body)), max_commands=max_commands, max_depth=max_depth).body != body:
+            raise Unparsed("function that cannot be written out")
     return Script(body, budget.commands, budget.extension, budget.misread)
 
 
