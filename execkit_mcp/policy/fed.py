@@ -4,8 +4,8 @@ A name ends at its zero byte and begins with a start folder, so what xargs appen
 in ``find -exec``. That holds only if names are all that is printed, if nothing but filters of whole names stand between
 them, and if xargs takes the names as they are; anything less leaves the words unseen. git, rg and grep print names
 below the folders that they look at, or below the current one; where such a name could begin with a dash, ``DASHES``
-stands behind. A loop over ``IFS= read -r -d '' name`` gets the names as xargs does, if its commands read none of them:
-what takes five bytes leaves ``/etc/x`` of ``./a/b/etc/x``.
+stands behind, and ``INSIDE`` behind git. A loop over ``IFS= read -r -d '' name`` gets the names as xargs does, if its
+commands read none of them: what takes five bytes leaves ``/etc/x`` of ``./a/b/etc/x``.
 """
 
 from msgspec.structs import replace
@@ -32,8 +32,10 @@ _WHOLE = words_of(
 )
 _MOST_STARTS = 8
 DASHES = ("sed", "-z", "s|^-|./-|")
-# Options with which these print the names of files and nothing else. Of git's names none is absolute or climbs, unless
-# an operand does.
+# What a tree or an index of git's calls a file is whatever its writer put there: `/etc/passwd`, `../x`.
+INSIDE = ("sed", "-zE", r"\,^/|(^|/)\.\.(/|$),d;s|^-|./-|")
+# Options with which these print the names of files and nothing else. Of git's names none is absolute or climbs behind
+# ``INSIDE``.
 _LS_FILES = words_of(
     "-z -c --cached -d --deleted -m --modified -o --others --exclude-standard --full-name --deduplicate"
 )
@@ -198,7 +200,7 @@ def _printed_starts(commands: tuple[tree.Command, ...]) -> tuple[Arg, ...]:
         argv = argv_of(command)
         if argv is None:
             return ()
-        if command is commands[1] and tuple(arg.text for arg in argv) == DASHES:
+        if command is commands[1] and tuple(arg.text for arg in argv) == dashes_of(commands[0]):
             has_dashes = True
         elif not filters_whole(argv):
             return ()
@@ -241,6 +243,12 @@ def _listed(found: Invocation) -> tuple[Arg, ...]:
         return ()
     starts = operands[1:] if has_pattern else operands
     return (starts or (_HERE,)) if is_known and len(starts) <= _MOST_STARTS else ()
+
+
+def dashes_of(command: tree.Command) -> tuple[str, ...]:
+    """What has to stand behind a command other than find that prints names."""
+    argv = argv_of(command)
+    return INSIDE if argv is not None and argv[0].text == "git" else DASHES
 
 
 def feed(invocation: Invocation, starts: tuple[Arg, ...]) -> Invocation:

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from execkit_mcp.model import ReasonCode
 from execkit_mcp.policy.fed import (
-    DASHES,
     FILTERS,
     apart,
     argv_of,
     argv_of_reader,
+    dashes_of,
     filters_whole,
     is_feed,
     is_named_loop,
@@ -153,8 +153,9 @@ def _printer(commands: tuple[Command, ...]) -> tuple[Command, ...] | None:
     found: list[Command] = [replace(commands[0], words=words)]
     rest = list(zip(commands[1:], argvs[1:], strict=True))
     if first[0].text != "find":
-        found.append(Simple((), tuple(map(_word, DASHES)), ()))
-        if rest and rest[0][1] is not None and tuple(arg.text for arg in rest[0][1]) == DASHES:
+        dashes = dashes_of(commands[0])
+        found.append(Simple((), tuple(map(_word, dashes)), ()))
+        if rest and rest[0][1] is not None and tuple(arg.text for arg in rest[0][1]) == dashes:
             rest.pop(0)
     for command, argv in rest:
         if argv is None or not isinstance(command, Simple) or argv[0].text not in FILTERS:

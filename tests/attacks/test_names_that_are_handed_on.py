@@ -1,7 +1,9 @@
 """P1: names that one command prints and another takes stay whole, whatever characters a name holds."""
 
+import hashlib
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -66,7 +68,67 @@ def test_each_name_is_read_and_nothing_else(text, tmp_path):
         assert sorted(re.findall(r"inside \d+", printed)) == sorted(f"inside {len(name)}" for name in names)
 
 
+def _entry(mode: str, name: str, blob: str) -> bytes:
+    return f"{mode} {name}\0".encode() + bytes.fromhex(blob)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git diff --name-only HEAD other | xargs cat",
+        "git diff --name-only HEAD other | sort | xargs -I{} cat {}",
+        'git diff --name-only HEAD other | while read -r f; do cat "$f"; done',
+        'while read -r f; do cat "$f"; done < <(git diff --name-only HEAD other)',
+        "git ls-files | xargs cat",
+        "git ls-files -c | grep -v zzz | head -50 | xargs -n1 cat",
+        'git ls-files | while IFS= read -r f; do cat < "$f"; done',
+    ],
+)
+def test_git_names_nothing_outside_whatever_a_tree_or_an_index_says(text, tmp_path):
+    """A tree of a hostile repository may hold entries named `..` and `/x`; so may an index that is written by hand."""
+    decision = judge(text, load_policy("read-only", workspace=HERE.workspace), HERE)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+    outside = tmp_path / "secret"
+    outside.write_text("OUTSIDE\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "plain").write_text("inside\n")
+
+    def git(*words: str, stdin: bytes = b"") -> str:
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        done = subprocess.run(["git", *named, *words], cwd=work, input=stdin, check=True, capture_output=True)
+        return done.stdout.decode().strip()
+
+    git("init", "-q", ".")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    blob = git("hash-object", "-w", "--stdin", stdin=b"x\n")
+    below = git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=_entry("100644", "secret", blob))
+    entries = _entry("40000", "..", below) + _entry("100644", str(outside), blob) + _entry("100644", "plain", blob)
+    tree = git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=entries)
+    git("branch", "other", git("commit-tree", "-m", "second", tree))
+    names = sorted(name.encode() for name in ("../secret", str(outside), "plain", "a/../../secret"))
+    index = b"DIRC" + struct.pack(">II", 2, len(names))
+    for name in names:
+        entry = struct.pack(">10I", *[0] * 6, 0o100644, 0, 0, 1) + bytes(20) + struct.pack(">H", len(name)) + name
+        index += entry + b"\0" * (8 - len(entry) % 8)
+    (work / ".git" / "index").write_bytes(index + hashlib.sha1(index, usedforsecurity=False).digest())
+    done = subprocess.run(
+        ["bash", "--norc", "-c", decision.canonical or ""],
+        cwd=work,
+        capture_output=True,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)},
+        timeout=20,
+        check=False,
+    )
+    assert b"OUTSIDE" not in done.stdout
+    assert b"inside" in done.stdout, done.stderr
+
+
 STOPPED = [
+    "find src | grep -n x | xargs cat",
+    "find src | shuf -i 1-9 | xargs cat",
+    "find src -print0 | shuf -z -i 1-9 | xargs -0 cat",
     "find . -type f | xargs cat > out",
     "find . -type f | xargs cat > >(xargs cat)",
     "find . -type f | xargs cat < list",
