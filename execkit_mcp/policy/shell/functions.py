@@ -442,7 +442,10 @@ class _Call:
         """The variable that holds a parameter's value: assigned once, ahead of the body."""
         variable = f"arg_{self.number}_{self.past + int(name)}"
         if all(each.name != variable for each in self.bound):
-            self.bound.append(Assignment(variable, self._given(name)))
+            parts = [
+                replace(each, quoted=True) if isinstance(each, Arithmetic) else each for each in self._given(name).parts
+            ]
+            self.bound.append(Assignment(variable, Word(tuple(parts))))
         return variable
 
 

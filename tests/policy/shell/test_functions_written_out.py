@@ -24,6 +24,7 @@ SAME = [
     'f() { local n="$1"; echo "$n$n"; }; f ab; f "c d"',
     "f() { echo $1; }; f 'a   b'; f '*'",
     'f() { echo $(( $1 + 1 )); }; f 3; for i in 1 2; do f "$i"; done',
+    'f() { echo "${1:-x}" "$@"; }; n=4; f $((1 + 2)) $((n - 1))',
     'f() { [ "$1" = a ]; }; f a && echo yes; f b || echo no',
     "f() { return 1; }; f || echo failed; g() { return 0; }; g && echo fine",
     "f() { cat; }; echo in | f; f <<< here; f < /dev/null; f <<< x | tr x y",
