@@ -36,3 +36,39 @@ def test_an_argument_stays_in_its_word(name, text):
     except Unparsed:
         return
     assert parse(render(script)) == script
+
+
+# A function takes nothing from what its body would be refused for.
+REFUSED = [
+    "f() { sqlite3 -readonly x.db \"$1\"; }; f '.shell id'",
+    "f() { sqlite3 \"$@\"; }; f -readonly x.db '.shell id'",
+    'f() { git diff "$@"; }; f --ext-diff',
+    'f() { cat "$@"; }; find . | xargs f /etc/shadow',
+    'cat() { rm "$@"; }; find . | xargs rm; cat x',
+    "f() { cd /etc; }; f; cat shadow",
+    'f() { cd "$1" || exit 1; }; f /etc; cat shadow',
+    "f() { PATH=/tmp; }; f; ls",
+    "f() { x=/etc/shadow; }; f; cat $x",
+    'f() { x=/etc/shadow; }; x=a; f; cat "$x"',
+    'f() { read -r x <<< /etc/shadow; }; x=a; f; cat "$x"',
+    'f() { "$1" x; }; f rm',
+    'f() { "$1$2" x; }; f r m',
+    "f() { r$1 x; }; f m",
+    'f() { cat "${1%x}"; }; f /etc/shadowx',
+    'f() { cat "${1/a/e}"; }; f /atc/shadow',
+    'f() { cat "/etc/$1"; }; f shadow',
+    'f() { cat "$1"/$2; }; f /etc shadow',
+    'f() { cat < "$1"; }; f /etc/shadow',
+    "f() { cat; }; cat /etc/shadow | f",
+    'f() { echo "$(cat "$1")"; }; f /etc/shadow',
+    'f() { g "$1"; }; g() { cat "$1"; }; f /etc/shadow',
+    'f() { "$@"; }; f f rm x',
+    "f() { \"$@\"; }; f eval 'rm x'",
+    'f() { "$@"; }; f command rm x',
+    "f() { \"$@\"; }; f bash -c 'rm x'",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_function_lends_nothing(text):
+    assert judge(text, load_policy("read-only", workspace=HERE.workspace), HERE).verdict is not Verdict.ALLOW

@@ -66,6 +66,10 @@ def test_a_command_is_judged_wherever_bash_would_run_it(read_only, place, run):
 
 
 ATTACKS = [
+    "sqlite3 -readonly -append new.db 'create table t(a)'",
+    "sqlite3 -readonly --append new.db 'create table t(a)'",
+    "sqlite3 -readonly -zip new.zip 'insert into zip(name, data) values(1, 2)'",
+    "sqlite3 -readonly -safe -vfs unix-none x.db 'select 1'",
     # a division is not a regular expression that hides what follows
     """awk 'BEGIN { x = 1 / 2; print "id" | "sh"; y = 3 / 4 }'""",
     """awk 'BEGIN { x = .5 / 2; print "id" > "out"; y = 3 / 4 }'""",

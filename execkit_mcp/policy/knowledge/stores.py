@@ -26,12 +26,15 @@ _SQLITE_SHOWS = lazy_regex(r"\.(?:tables|schema|indexes|databases|dbinfo)(?: [\w
 _SQLITE_REACHES = lazy_regex(
     r"(?im)^\s*\.|fsdir|lsdir|readfile|writefile|load_extension|\bedit\b|attach|vacuum|zipfile"
 )
+_SQLITE_OPENS = ("-append", "-zip", "-deserialize", "-vfs", "-unsafe-testing")
 
 
 def _after_sqlite(reading: Reading) -> None:
     """``sqlite3 -readonly -safe FILE 'SELECT …'`` reads the file; anything else may run, read and write."""
     words = reading.operands
-    is_held = reading.has("-readonly") and reading.has("-safe") and len(words) > 1
+    # The last of the ways to open a file holds: `-readonly -append` creates it.
+    is_held = reading.has("-readonly") and reading.has("-safe") and not any(map(reading.has, _SQLITE_OPENS))
+    is_held = is_held and len(words) > 1
     texts = words[1:]
     is_read = is_held and all(
         text.is_static and (_SQLITE_SHOWS.fullmatch(text.text) or not _SQLITE_REACHES.search(text.text))
