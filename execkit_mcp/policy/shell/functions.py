@@ -72,6 +72,8 @@ _MOVING = frozenset(
 _TELLING = frozenset({"FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_ARGV", "BASH_ARGC", "LINENO"})
 _MAX_CALLS = 64
 _MAX_DEPTH = 4
+_MAX_LOCALS = 32
+_MAX_PARTS = 4000
 _Node = TypeVar("_Node")
 
 
@@ -178,6 +180,7 @@ class _Writer:
         self.calls = 0
         self.changed: set[str] = set()
         self.is_set = False
+        self.parts = 0
         self.outside = _names(tuple(item for item in body.items if _definition(item) is None))
 
     def script(self, body: Sequence) -> Sequence:
@@ -210,6 +213,12 @@ class _Writer:
             if isinstance(each, Function):
                 check_function(each.body)
                 self.changed |= _changed(each.body)
+
+    def charge(self, number: int) -> None:
+        """Hold what calls multiply within bounds."""
+        self.parts += number
+        if self.parts > _MAX_PARTS:
+            raise Unparsed(f"more than {_MAX_PARTS} words written out", is_limit=True)
 
     def count(self, body: Sequence) -> int:
         """How many simple commands there are."""
@@ -290,6 +299,7 @@ class _Call:
         self.bound: list[Assignment] = []
         self.changed = writer.changed
         self.is_set = writer.is_set
+        self.writer = writer
         self.locals = frozenset(_local_names(function))
 
     def body(self) -> Sequence:
@@ -364,6 +374,7 @@ class _Call:
             part = word.parts[0] if len(word.parts) == 1 else None
             is_all = isinstance(part, Parameter) and part.name in _ALL and not part.operator
             if is_all and isinstance(part, Parameter) and (not part.quoted or part.name == "@"):
+                self.writer.charge(len(self.words))
                 if not part.quoted and not all(is_plain(_text(each) or " ") for each in self.words):
                     _refuse("$* of words that may be split")
                 found.extend(
@@ -376,6 +387,7 @@ class _Call:
 
     def _word(self, word: Word) -> Word:
         parts: list[Part] = []
+        self.writer.charge(1 + len(word.parts))
         for part in word.parts:
             parts.extend(self._part(part))
         return Word(_merged(parts))
@@ -412,6 +424,7 @@ class _Call:
         if part.operator or not part.quoted or part.name != "*":
             _refuse("$@ within a word" if part.name == "@" else "$* with an operator")
         found: list[Part] = []
+        self.writer.charge(len(self.words))
         for index in range(len(self.words)):
             found.extend([literal(" ")] if index else [])
             found.extend(self._part(Parameter(str(index + 1), quoted=True)))
@@ -534,7 +547,10 @@ def check_function(function: Command) -> None:
                 _refuse("local that names what it has just declared")
             given.add(assignment.name)
     body = function.body if isinstance(function, Group) and not function.redirects else sequence_of(function)
-    for name in _local_names(function):
+    names = _local_names(function)
+    if len(names) > _MAX_LOCALS:
+        raise Unparsed(f"more than {_MAX_LOCALS} local variables of a function", is_limit=True)
+    for name in names:
         if not _declares_first(body, name):
             _refuse("local variable that is used before, or declared in a branch")
     works_out = [each for each in statements if any(isinstance(part, Substitution) for part in _nodes(each))]

@@ -214,5 +214,23 @@ def test_functions_that_multiply_are_bounded(depth):
         parse(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f() { echo " + '"$*" ' * 2000 + "; }; f " + '"$a" ' * 2000,
+        "f() { " + 'echo "$@"; ' * 150 + "}; f " + '"a$b" ' * 3000,
+        "f() { echo " + '"$1" ' * 3000 + "; }; g() { " + 'f "$1"; ' * 20 + "}; " + 'g "$x"; ' * 3,
+    ],
+)
+def test_words_that_calls_multiply_are_bounded(text):
+    with pytest.raises(Unparsed, match="words written out"):
+        parse(text)
+
+
+def test_many_locals_are_bounded():
+    with pytest.raises(Unparsed, match="local variables"):
+        parse("f() { local " + " ".join(f"a{n}" for n in range(9000)) + "; ls; }; f")
+
+
 def test_a_text_for_another_shell_is_not_read_through_its_functions():
     assert parse("f() { ls; }; f").misread == "a function definition"
