@@ -270,6 +270,8 @@ class _Writer:
         call = self._call(name, node, active)
         items = call.body().items
         if call.bound:
+            if len(call.bound) > 1 and "?" in _names(tuple(call.bound)):
+                _refuse("$? among the arguments of a function")
             if any(
                 {"?", "PIPESTATUS"} & _names(each)
                 for each in _nodes(items[0])

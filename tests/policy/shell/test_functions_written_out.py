@@ -91,6 +91,7 @@ DIFFERED = [
     "f() { local x=$(false) && echo ok; }; f",
     "f() { local x=$(false); echo $?; }; f",
     'f() { for i in 1 2; do local x; echo "[$x]"; x=$i; done; }; f',
+    'f() { echo "$1" "$2"; }; false; f "$(echo a)" "$?"',
     "f() { break; }; for i in 1 2 3; do f; echo $i; done",
     "f() { for j in 1 2; do break 2; done; }; for i in 1 2 3; do f; echo $i; done",
     "f() { return 3; }; f; echo $?",
