@@ -8,7 +8,7 @@ pattern is left as it stands.
 """
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,10 +28,10 @@ from execkit_mcp.policy.fed import (
 from execkit_mcp.policy.knowledge import interpret
 from execkit_mcp.policy.knowledge.invocation import Arg, static
 from execkit_mcp.policy.shell.quoting import literal
+from execkit_mcp.policy.shell.rewriting import rewritten
 from execkit_mcp.policy.shell.tree import (
     Assignment,
     Command,
-    Glob,
     Literal,
     Loop,
     Pipeline,
@@ -48,35 +48,20 @@ __all__ = ["whole_names"]
 
 _XARGS = frozenset({"-0", "-r", "-n", "-P", "-t", "-x", "-I", "-s"})
 _LEADING = frozenset({"-H", "-L", "-P"})
-_FLAT = (Literal, Glob)
-_Node = TypeVar("_Node")
 
 
 def whole_names(script: Script, text: str) -> Script:
     """The script with names that end in a zero byte, where commands hand names on."""
     if "xargs" not in text and not ("while" in text and "read" in text):
         return script
-    body = _rewrite(script.body)
+    body = rewritten(script.body, _fed_whole)
     return script if body is script.body else replace(script, body=body)
 
 
-def _rewrite(node: _Node) -> _Node:
-    if isinstance(node, tuple):
-        items = [_rewrite(each) for each in node]
-        is_same = all(new is old for new, old in zip(items, node, strict=True))
-        return node if is_same else cast("_Node", tuple(items))
-    if not isinstance(node, Struct) or (isinstance(node, Word) and all(type(part) in _FLAT for part in node.parts)):
-        return node
-    changes = {}
-    for name in node.__struct_fields__:
-        before = getattr(node, name)
-        after = _rewrite(before)
-        if after is not before:
-            changes[name] = after
-    changed = replace(node, **changes) if changes else node
-    if isinstance(changed, Pipeline) and len(changed.commands) > 1:
-        return cast("_Node", _pipeline(changed))
-    return cast("_Node", _loop(changed)) if isinstance(changed, Loop) else changed
+def _fed_whole(node: Struct) -> Struct:
+    if isinstance(node, Pipeline) and len(node.commands) > 1:
+        return _pipeline(node)
+    return _loop(node) if isinstance(node, Loop) else node
 
 
 def _pipeline(node: Pipeline) -> Pipeline:

@@ -6,15 +6,14 @@ a program named by a variable) keeps its effect: a diff without the flags runs s
 opened to be read is opened safely, too.
 """
 
-from typing import TypeVar, cast
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge import Arg, Invocation, interpret
 from execkit_mcp.policy.knowledge.git_shows import DIFFS, LOGS, NOWHERE, QUIETING
-from execkit_mcp.policy.shell.tree import Glob, Literal, Script, Simple, Tilde, Word, sequence_of
+from execkit_mcp.policy.shell.rewriting import FLAT, rewritten
+from execkit_mcp.policy.shell.tree import Literal, Script, Simple, Word, sequence_of
 from execkit_mcp.policy.shell.words import to_arg
 
 _PROGRAM = "git"
@@ -26,8 +25,6 @@ _SAFELY = (Word((Literal("-safe"),)),)  # no command of its own that runs, write
 _AWAY = (Word((Literal(NOWHERE),)),)
 _NAMED = lazy_regex(rf"\b{_PROGRAM}\b")
 _CONCERNED = lazy_regex(rf"\b(?:{'|'.join(sorted({each.partition('/')[0] for each in DIFFS | LOGS}))}|help)\b")
-_FLAT = (Literal, Glob, Tilde)
-_Node = TypeVar("_Node")
 
 
 def is_concerned(text: str) -> bool:
@@ -51,7 +48,7 @@ def harden(script: Script, text: str) -> Script:
         words = _with_flags(lone.words)
         body = script.body if words is lone.words else sequence_of(replace(lone, words=words))
     else:
-        body = _rewrite(script.body)
+        body = rewritten(script.body, _hardened)
     return script if body is script.body else replace(script, body=body)
 
 
@@ -66,27 +63,14 @@ def _lone_command(script: Script) -> Simple | None:
         return None
     if not isinstance(only, Simple) or only.assignments or only.redirects:
         return None
-    return only if all(type(part) in _FLAT for word in only.words for part in word.parts) else None
+    return only if all(type(part) in FLAT for word in only.words for part in word.parts) else None
 
 
-def _rewrite(node: _Node) -> _Node:
-    if isinstance(node, tuple):
-        items = [_rewrite(each) for each in node]
-        is_same = all(new is old for new, old in zip(items, node, strict=True))
-        return node if is_same else cast("_Node", tuple(items))
-    if not isinstance(node, Struct) or (isinstance(node, Word) and all(type(part) in _FLAT for part in node.parts)):
+def _hardened(node: Struct) -> Struct:
+    if not isinstance(node, Simple):
         return node
-    changes = {}
-    for name in node.__struct_fields__:
-        before = getattr(node, name)
-        after = _rewrite(before)
-        if after is not before:
-            changes[name] = after
-    if isinstance(node, Simple):
-        words = _with_flags(changes.get("words", node.words))
-        if words is not node.words:
-            changes["words"] = words
-    return replace(node, **changes) if changes else node
+    words = _with_flags(node.words)
+    return node if words is node.words else replace(node, words=words)
 
 
 def _with_flags(words: tuple[Word, ...]) -> tuple[Word, ...]:
