@@ -1,4 +1,4 @@
-"""A tree with some of its nodes replaced, the inner ones first; what nothing has changed in stays the very same node."""
+"""A tree with some nodes replaced, the inner ones first; what nothing has changed in stays the very same node."""
 
 from collections.abc import Callable
 from typing import TypeVar, cast
