@@ -7,9 +7,11 @@ import struct
 import subprocess
 
 import pytest
+from msgspec.structs import replace
 
 from execkit_mcp.model import Verdict
-from execkit_mcp.policy import Context, judge
+from execkit_mcp.policy import Context, engine, judge
+from execkit_mcp.policy.shell.tree import Literal, Simple, Word, sequence_of
 from execkit_mcp.runtime.policies import load_policy
 
 pytestmark = pytest.mark.promise("P1")
@@ -282,3 +284,13 @@ def test_a_text_keeps_what_it_says_where_names_are_not_handed_on():
         'seq 3 | sed p | while read -r n; do echo "$n"; done',
     ):
         assert judge(text, policy, HERE).canonical == text
+
+
+def test_what_does_not_read_back_as_the_tree_that_was_judged_is_left_as_it_was_written(monkeypatch):
+    def misspelt(script, text):  # no text reads back as two literals side by side
+        words = (Word((Literal("echo"),)), Word((Literal("a"), Literal("b"))))
+        return replace(script, body=sequence_of(Simple((), words, ())))
+
+    monkeypatch.setattr(engine, "whole_names", misspelt)
+    decision = judge("ls a | cat", load_policy("read-only"), HERE)
+    assert (decision.verdict, decision.canonical) == (Verdict.ALLOW, "ls a | cat")
