@@ -32,7 +32,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -72,7 +72,7 @@ from execkit_mcp.storage.folder import (
     sync_folder,
 )
 
-__all__ = ["SEGMENT_BYTES", "AuditLog", "Keep"]
+__all__ = ["SEGMENT_BYTES", "AuditLog", "Keep", "Sync"]
 
 SEGMENT_BYTES = 64 * 1024 * 1024
 _CLOSED = -1
@@ -97,6 +97,13 @@ class Keep(Struct, frozen=True, kw_only=True):
             gone.append(number)
             total -= size
         return gone
+
+
+class Sync(NamedTuple):
+    """A sync that was begun: the file that is put on the disk, and the last entry in it."""
+
+    descriptor: int
+    head: Head
 
 
 class AuditLog:
@@ -229,23 +236,45 @@ class AuditLog:
         Raises:
             AuditWriteFailed: it cannot be done; the log is closed until ``reopen``.
         """
+        begun = self.begin_sync()
+        if begun is None:
+            return
+        error = None
+        try:
+            os.fdatasync(begun.descriptor)
+        except OSError as failed:
+            error = failed
+        finally:
+            os.close(begun.descriptor)
+        self.end_sync(begun, error)
+
+    def begin_sync(self) -> Sync | None:
+        """What an fdatasync(2) would put on the disk, for who has it done; None: there is nothing to put.
+
+        Who asks closes the descriptor, and calls ``end_sync`` afterwards.
+
+        Raises:
+            AuditWriteFailed: the log is closed until ``reopen``.
+        """
         with self._mutex:
             if self._head.seq <= self.synced_seq or (self._failure and self._log_fd == _CLOSED):
-                return
+                return None
             if self._failure:
                 raise self._failed(f"The audit log cannot be written: {self._failure}.")
-            head = self._head
             with _FailingClosed(self._fail):
                 self._mirror.require_named()
-                descriptor = os.dup(self._mirror.descriptor)
-        try:
-            os.fdatasync(descriptor)
-        except OSError as error:
+                return Sync(descriptor=os.dup(self._mirror.descriptor), head=self._head)
+
+    def end_sync(self, begun: Sync, error: OSError | None) -> None:
+        """Have it on the record that what was begun is on the disk, or, with ``error``, is not.
+
+        Raises:
+            AuditWriteFailed: it is not; the log is closed until ``reopen``.
+        """
+        if error is not None:
             with self._mutex, _FailingClosed(self._fail):
                 raise error from None
-        finally:
-            os.close(descriptor)
-        self._commit(head)
+        self._commit(begun.head)
 
     def _commit(self, head: Head) -> None:
         """Have the head file name ``head``, or a later entry, now that it is on the disk."""

@@ -19,7 +19,7 @@ _X86_64 = {
     "seccomp": 317, "landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446,
     "mknod": 133, "mknodat": 259, "syslog": 103, "fanotify_init": 300, "lookup_dcookie": 212, "vhangup": 153,
     "settimeofday": 164, "clock_settime": 227, "adjtimex": 159, "sethostname": 170, "setdomainname": 171, "prlimit64": 302,
-    "prctl": 157,
+    "prctl": 157, "io_setup": 206, "io_destroy": 207, "io_getevents": 208, "io_submit": 209,
 }  # fmt: skip
 _AARCH64 = {
     "execve": 221, "execveat": 281, "mmap": 222, "clone": 220, "clone3": 435, "ioctl": 29, "socket": 198, "ptrace": 117,
@@ -33,7 +33,7 @@ _AARCH64 = {
     "quotactl": 60, "quotactl_fd": 443, "seccomp": 277, "landlock_create_ruleset": 444, "landlock_add_rule": 445,
     "landlock_restrict_self": 446, "mknodat": 33, "syslog": 116, "fanotify_init": 262, "lookup_dcookie": 18,
     "vhangup": 58, "settimeofday": 170, "clock_settime": 112, "adjtimex": 171, "sethostname": 161, "setdomainname": 162,
-    "prlimit64": 261, "prctl": 167,
+    "prlimit64": 261, "prctl": 167, "io_setup": 0, "io_destroy": 1, "io_getevents": 4, "io_submit": 2,
 }  # fmt: skip
 
 _TABLES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}

@@ -106,6 +106,6 @@ def watch_for(session: Session, gate: Gate) -> FenceWatch | None:
         resolve=resolve,
         judge=lambda text, cwd: gate.judge_in(text, facts, cwd=cwd),
         ask=ask,
-        record=lambda kind, data: gate.record(kind, {"session": session.name, **data}),
+        record=lambda kind, data: gate.record_seen(kind, {"session": session.name, **data}),
         redact=session.redact,
     )

@@ -274,6 +274,10 @@ class Gate:
         """Put anything else on the record."""
         self._append(kind, data)
 
+    def record_seen(self, kind: str, data: Mapping[str, object]) -> None:
+        """Put on the record what has happened already: it is on the disk in a moment, and nobody waits for that."""
+        self._append_late(kind, data)
+
     async def ready(self) -> None:
         """Wait until the record can be written, if another process holds it: the event loop never waits for that.
 

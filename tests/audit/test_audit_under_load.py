@@ -16,6 +16,7 @@ from execkit_mcp.audit.folder import HEAD_NAME
 from execkit_mcp.errors import AuditWriteFailed, SessionBusy
 from execkit_mcp.kit import open_kit
 from execkit_mcp.model import Status
+from execkit_mcp.runtime.background_sync import BackgroundSync
 from execkit_mcp.runtime.commit import Commit
 from execkit_mcp.runtime.reading import ReadRequest
 from execkit_mcp.runtime.request import RunRequest
@@ -29,6 +30,12 @@ paths: {write: ["${workspace}/**"]}
 rules:
   - allow: [echo, sleep, ":"]
 """
+
+
+@pytest.fixture
+def disk_of_ours(monkeypatch):
+    """No syncs by the kernel beside us: the test's own ``os.fdatasync`` is the disk."""
+    monkeypatch.setattr("execkit_mcp.runtime.commit.BackgroundSync.open", lambda: None)
 
 
 def policy(folder):
@@ -129,6 +136,7 @@ async def test_a_result_comes_when_its_entry_is_on_the_disk(tmp_path, monkeypatc
         assert json.loads((tmp_path / "state" / HEAD_NAME).read_bytes())["seq"] >= result.audit.seq
 
 
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_commands_that_run_at_once_share_their_syncs(tmp_path, monkeypatch):
     count = 12
     async with kit_with(tmp_path, count) as kit:
@@ -152,6 +160,50 @@ async def test_commands_that_run_at_once_share_their_syncs(tmp_path, monkeypatch
         assert len(synced) <= count  # two for each command, were they not shared
 
 
+async def test_commands_that_run_at_once_share_the_syncs_beside_them(tmp_path, monkeypatch):
+    count = 12
+    async with kit_with(tmp_path, count) as kit:
+        submitted = []
+        real = BackgroundSync.submit
+        monkeypatch.setattr(BackgroundSync, "submit", lambda self, fd: (submitted.append(fd), real(self, fd)))
+        head = tmp_path / "state" / HEAD_NAME
+
+        async def run(number):
+            result = await kit.run(RunRequest(command=":", session=f"s{number}"), requester="me")
+            return result, json.loads(head.read_bytes())["seq"]
+
+        for _ in range(5):
+            told = await asyncio.gather(*map(run, range(count)))
+            assert all(result.status is Status.COMPLETED for result, _ in told)
+            assert all(synced >= result.audit.seq for result, synced in told)  # on the disk before it is seen
+        assert 0 < len(submitted) <= 5 * count
+    assert verify_folder(tmp_path / "state").is_intact
+
+
+@pytest.mark.promise("P6")
+async def test_what_the_kernel_could_not_put_on_the_disk_does_not_run(tmp_path, monkeypatch):
+    async with kit_with(tmp_path, 2) as kit:
+        both = [RunRequest(command="echo", session="s0"), RunRequest(command="echo > file; echo seen", session="s1")]
+        await asyncio.gather(*(kit.run(each, requester="me") for each in both))
+        (tmp_path / "file").unlink()
+        real = BackgroundSync.ended
+
+        def broken(self):
+            if real(self):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return False
+
+        monkeypatch.setattr(BackgroundSync, "ended", broken)
+        _, told = await asyncio.gather(*(kit.run(each, requester="me") for each in both), return_exceptions=True)
+        assert isinstance(told, AuditWriteFailed)
+        assert not (tmp_path / "file").exists()
+        monkeypatch.undo()
+        told = await asyncio.gather(*(kit.run(each, requester="me") for each in both))
+        assert [each.stdout for each in told] == ["\n", "seen\n"]
+    assert verify_folder(tmp_path / "state").is_intact
+
+
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_a_slow_disk_does_not_stall_the_event_loop(tmp_path, monkeypatch):
     async with opened(tmp_path) as session:
         real = os.fdatasync
@@ -163,6 +215,7 @@ async def test_a_slow_disk_does_not_stall_the_event_loop(tmp_path, monkeypatch):
         monkeypatch.undo()
 
 
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_while_a_command_waits_for_the_disk_its_session_starts_no_other(tmp_path, monkeypatch):
     async with kit_with(tmp_path, 1) as kit:
         real = os.fdatasync
@@ -227,6 +280,7 @@ async def test_what_reads_for_long_is_on_the_disk_before_it_ends(tmp_path):
 
 
 @pytest.mark.promise("P6")
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_what_was_read_while_the_disk_failed_is_shown_to_nobody_until_it_is_on_the_record(tmp_path, monkeypatch):
     async with kit_with(tmp_path, 1) as kit:
         await kit.run(RunRequest(command=":", session="s0"), requester="me")
@@ -272,6 +326,7 @@ async def test_on_a_full_disk_nothing_runs_the_error_says_so_and_then_it_goes_on
     assert verify_folder(tmp_path / "state").is_intact
 
 
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_a_command_that_was_called_off_while_it_waited_for_the_disk_never_ran(tmp_path, monkeypatch):
     async with kit_with(tmp_path, 1) as kit:
         real = os.fdatasync

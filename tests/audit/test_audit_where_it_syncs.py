@@ -1,11 +1,19 @@
-"""Where the record is put on the disk: on the event loop while that is quick, in a thread once it is not."""
+"""Where the record is put on the disk.
+
+By the kernel beside us; where it does not do that, on the event loop while that is quick, in a thread once it is not.
+"""
 
 import asyncio
+import errno
+import os
 import threading
 import time
 
 import pytest
 
+from execkit_mcp.audit.writer import Sync
+from execkit_mcp.errors import AuditWriteFailed
+from execkit_mcp.runtime.background_sync import BackgroundSync
 from execkit_mcp.runtime.commit import Commit
 
 
@@ -40,7 +48,7 @@ def made(monkeypatch):
     commits: list[Commit] = []
 
     def make(disk: Disk) -> Commit:
-        commits.append(Commit(disk))
+        commits.append(Commit(disk, open_beside=lambda: None))
         return commits[-1]
 
     yield make
@@ -74,3 +82,146 @@ async def test_a_disk_that_is_quick_again_is_found(made):
     assert (await syncs(commit, disk, 9))[1:] == ["thread"] * 8
     disk.here_s = 0  # and in a thread the interpreter's lock makes it seem slow for ever
     assert (await syncs(commit, disk, 40))[-10:] == ["here"] * 10
+
+
+class Log:
+    """A log, and a kernel whose syncs end when they are told to."""
+
+    def __init__(self) -> None:
+        self.seq = self.synced_seq = 0
+        self.eventfd = os.eventfd(0, os.EFD_NONBLOCK)
+        self.under_way: list[int] = []
+        self.error: OSError | None = None
+        self.is_refused = False
+        self.here = 0
+
+    def begin_sync(self) -> Sync | None:
+        return Sync(descriptor=os.dup(self.eventfd), head=self.seq) if self.seq > self.synced_seq else None
+
+    def end_sync(self, begun: Sync, error: OSError | None) -> None:
+        if error is not None:
+            raise AuditWriteFailed(str(error))
+        self.synced_seq = max(self.synced_seq, begun.head)
+
+    def sync(self) -> None:
+        self.here += 1
+        self.synced_seq = self.seq
+
+    def fileno(self) -> int:
+        return self.eventfd
+
+    def submit(self, _descriptor: int) -> None:
+        if self.is_refused:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        self.under_way.append(self.seq)
+
+    def end(self, error: OSError | None = None) -> None:
+        self.error = error
+        os.eventfd_write(self.eventfd, 1)
+
+    def ended(self) -> bool:
+        os.eventfd_read(self.eventfd)
+        if self.error is not None:
+            raise self.error
+        return True
+
+    def close(self) -> None:
+        os.close(self.eventfd)
+
+    def entered(self) -> int:
+        self.seq += 1
+        return self.seq
+
+
+async def turns(times: int = 5) -> None:
+    for _ in range(times):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def log():
+    log = Log()
+    log.commit = Commit(log, open_beside=lambda: log)
+    yield log
+    log.commit.close()
+
+
+async def test_who_asks_while_a_sync_is_under_way_gets_the_next(log):
+    first = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    second, third = (asyncio.ensure_future(log.commit.wait(log.entered())) for _ in range(2))
+    await turns()
+    assert log.under_way == [1]
+    log.end()
+    await first
+    await turns()
+    assert log.under_way == [1, 3]
+    assert not second.done()
+    log.end()
+    await asyncio.gather(second, third)
+    assert log.under_way == [1, 3]
+
+
+async def test_who_asks_late_for_what_was_there_already_is_answered_with_the_others(log):
+    early, late = log.entered(), log.entered()
+    first = asyncio.ensure_future(log.commit.wait(early))
+    await turns()
+    second = asyncio.ensure_future(log.commit.wait(late))
+    await turns()
+    log.end()
+    await asyncio.gather(first, second)
+    assert log.under_way == [2]
+
+
+@pytest.mark.promise("P6")
+async def test_a_sync_that_fails_is_told_to_those_who_waited_for_it_and_the_next_is_tried(log):
+    first = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    second = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    log.end(OSError(errno.EIO, "Input/output error"))
+    with pytest.raises(AuditWriteFailed, match="Input/output error"):
+        await first
+    await turns()
+    assert not second.done()
+    log.end()
+    await second
+
+
+async def test_a_caller_that_has_gone_holds_up_nobody(log):
+    first, second = (asyncio.ensure_future(log.commit.wait(log.entered())) for _ in range(2))
+    await turns()
+    first.cancel()
+    await turns()
+    log.end()
+    await second
+
+
+async def test_where_the_kernel_refuses_it_is_done_here_from_then_on(log):
+    log.is_refused = True
+    for _ in range(3):
+        await log.commit.wait(log.entered())
+    assert (log.under_way, log.here, log.synced_seq) == ([], 3, 3)
+
+
+async def test_the_kernel_puts_a_file_on_the_disk_and_says_when(tmp_path):
+    beside = BackgroundSync.open()
+    if beside is None:
+        pytest.fail("this kernel has no io_submit(2), and every sync is done here or in a thread")
+    descriptor = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    ended = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().add_reader(beside.fileno(), lambda: ended.set_result(beside.ended()))
+    os.write(descriptor, b"x" * 4096)
+    assert not beside.ended()
+    beside.submit(descriptor)
+    os.close(descriptor)
+    async with asyncio.timeout(10):
+        assert await ended
+    assert not beside.ended()
+    asyncio.get_running_loop().remove_reader(beside.fileno())
+    ours, theirs = os.pipe()
+    with pytest.raises(OSError, match="Invalid argument"):
+        beside.submit(theirs)
+    beside.close()
+    for each in (ours, theirs):
+        os.close(each)

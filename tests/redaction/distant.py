@@ -197,7 +197,7 @@ DISTANT_CALM: tuple[str, ...] = (
     "remaining tokens 59999 reset in 12ms model gpt-4o-2024-08-06\n",
     "tokenizer vocab_size=50257 model_max_length=1024\n",
     "hash mismatch: expected <sha256> got <sha256>\n",
-    "Downloaded crate jsonwebtoken v9.3.0 (registry+https://github.com/rust-lang/crates.io-index)\n",
+    "Downloaded crate jsonwebtoken v9.3.0 (registry+https://github.com/rust-lang/crates.example.com-index)\n",
     '-checksum = "<sha256>"\n+checksum = "<sha256>"\n',
     "go: downloading github.com/golang-jwt/jwt/v5 v5.2.1\n",
     "github.com/golang-jwt/jwt/v5 v5.2.1 h1:<AN43>=\n",

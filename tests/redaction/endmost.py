@@ -46,7 +46,7 @@ ENDMOST: dict[str, str] = {
     "git clone token": "Cloning from https://{gh}@github.com/a/b\n",
     "git config list": "remote.origin.url=https://<user>:{rnd24}@git.example.com/a.git\n",
     "git credentials": "https://<user>:{weak}@git.example.com\n",
-    "npm config": "//registry.npmjs.org/:_authToken = {npm}\n",
+    "npm config": "//npm.example.com/:_authToken = {npm}\n",
     "yarn config": "npmAuthToken: {uuid}\n",
     "pip conf": "extra-index-url = https://<user>:{rnd24}@pypi.example.com/simple/\n",
     "conda": "channel_alias: https://conda.example.com/t/{rnd24}/\n",

@@ -239,7 +239,7 @@ FOREIGN_CALM: tuple[str, ...] = (
     "password = var.db_password\n",
     "sha256:<sha256>  app.tar.gz\n",
     "<md5>  ./token.txt\n",
-    '"resolved": "https://registry.npmjs.org/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz",\n',
+    '"resolved": "https://npm.example.com/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz",\n',
     '"integrity": "sha512-<b64x64>",\n',
     "  secretKeyRef:\n    name: db\n    key: password\n",
     "        --hash=sha256:<sha256> \\\n",

@@ -123,7 +123,7 @@ STRANGE: dict[str, str] = {
     "cargo token": '[registries.x]\ntoken = "Bearer {url43}"\n',
     "cargo login": "cargo login --registry x {alnum32}\n",
     "npm login": "npm notice created token {uuid}\n//npm.pkg.github.com/:_authToken={gh}\n",
-    "yarn classic": '"//registry.yarnpkg.com/:_authToken" "{uuid}"\n',
+    "yarn classic": '"//yarn.example.com/:_authToken" "{uuid}"\n',
     "pip conf": "[global]\nindex-url = https://<user>:{rnd}@<host>/simple\n",
     "uv": "UV_INDEX_PRIVATE_PASSWORD={rnd} uv sync\n",
     "twine": "twine upload -u __token__ -p {pypi} dist/*\n",
