@@ -1,26 +1,22 @@
 """One command in an open session: execkit against what one would use in its place, one sample of each in turn."""
 
 import asyncio
-import contextlib
 import os
 import pty
 import statistics
 import subprocess
 import termios
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from pexpect import replwrap
 from report import Report, against
+from shares import no_audit
 
 from execkit_mcp import aio
-from execkit_mcp.audit.chain import Head
-from execkit_mcp.audit.writer import AuditLog
-from execkit_mcp.kit import open_kit
 from execkit_mcp.runtime.driver import Driver
-from execkit_mcp.runtime.request import RunRequest
 from execkit_mcp.runtime.sdk_policy import Policy
 from execkit_mcp.runtime.system import SystemClock, SystemEntropy
 from execkit_mcp.transports.local import LocalTransport
@@ -97,46 +93,9 @@ async def _unrecorded(stack: AsyncExitStack, folder: Path) -> aio.Session:
     return await stack.enter_async_context(opened)
 
 
-@contextlib.contextmanager
-def _no_audit() -> Iterator[None]:
-    enter = AuditLog.enter
-    AuditLog.enter = lambda *_, **__: Head(log="", seq=0, hash="0" * 64, segment=1, end=0)
-    try:
-        yield
-    finally:
-        AuditLog.enter = enter
-
-
 async def _without_audit(session: aio.Session) -> None:
-    with _no_audit():
+    with no_audit():
         await session.exec(":")
-
-
-async def measure_together(report: Report, folder: Path, rounds: int) -> None:
-    """What the audit log costs where commands share its syncs: the same command in many sessions at once."""
-    policy = Policy.default_deny(allow=[":", "true"]).compiled
-    async with open_kit(policy=policy, state_dir=str(folder / "many"), workspace=str(folder)) as kit:
-        names = [f"s{number}" for number in range(AT_ONCE)]
-        for name in names:
-            await kit.open_session(requester="bench", name=name)
-        for command in (":", "true"):
-            samples: dict[str, list[float]] = {"with": [], "without": []}
-
-            async def one(name: str, told: list[float], command: str = command) -> None:
-                start = time.perf_counter()
-                await kit.run(RunRequest(command=command, session=name), requester="bench")
-                told.append((time.perf_counter() - start) * 1e3)
-
-            for turn in range(rounds + 3):
-                for which, told in samples.items():
-                    with contextlib.nullcontext() if which == "with" else _no_audit():
-                        await asyncio.gather(*(one(name, told) for name in names))
-                if turn < 3:
-                    for told in samples.values():
-                        told.clear()
-            share = 1 - statistics.median(samples["without"]) / statistics.median(samples["with"])
-            what = f"the audit log's share of `{command}` in {AT_ONCE} sessions at once (shared syncs)"
-            report.add(SECTION, what, f"{share * 100:.0f} %", against(share * 100, 20, "%"))
 
 
 async def measure(report: Report, folder: Path, rounds: int) -> None:
@@ -209,6 +168,3 @@ def _tell(report: Report, samples: dict[str, list[float]]) -> None:
         if name in medians:
             ratio = medians[name] / ours
             report.add(SECTION, f"faster than: {name}", f"{ratio:.1f} x", against(ratio, least, "x", is_least=True))
-    share = 1 - medians[UNRECORDED] / medians[NO_RECORDING]
-    told = against(share * 100, 20, "%")
-    report.add(SECTION, "the audit log's share of one `:` alone (no recording)", f"{share * 100:.0f} %", told)

@@ -25,6 +25,7 @@ import protocol
 import sandboxes
 import scale
 import secrets_found
+import shares
 import starting
 import watching
 from mcp import Client
@@ -121,7 +122,7 @@ def parts(report: Report, folder: Path) -> dict[str, Callable[[], object]]:
     """What is measured, in this order."""
     return {
         "dispatch": lambda: asyncio.run(dispatch.measure(report, folder, ROUNDS)),
-        "together": lambda: asyncio.run(dispatch.measure_together(report, folder, ROUNDS // 8)),
+        "shares": lambda: asyncio.run(shares.measure(report, folder, ROUNDS // 8)),
         "watching": lambda: asyncio.run(watching.measure(report, folder, ROUNDS // 2)),
         "clicking": lambda: asyncio.run(clicking.measure(report, folder, 30)),
         "approving": lambda: approving.measure(report, folder, 15),
