@@ -97,6 +97,7 @@ class ExecGate:
         self._calls_from = 0
         self._held: dict[int, _Held] = {}
         self._ran: list[Seen] = []
+        self._exec_id = ""
         self._has_begun = False
         self._buffer = bytearray(_NOTIFICATION.size)
         self._response = bytearray(_RESPONSE.size)
@@ -105,8 +106,12 @@ class ExecGate:
 
     # ── what the server says ─────────────────────────────────────────────────────────────────────────────
 
-    def judged(self, entries: Sequence[Mapping[str, Any]], *, keeps: bool) -> None:
-        """The execs that the next command was judged for; ``keeps``: earlier ones may still start theirs."""
+    def judged(self, entries: Sequence[Mapping[str, Any]], *, keeps: bool, exec_id: str = "") -> None:
+        """The execs that the next command was judged for; ``keeps``: earlier ones may still start theirs.
+
+        What runs from now on is told as ``exec_id``'s; what has run before must have been told.
+        """
+        self._exec_id = exec_id
         self._entries = [*entries, *(self._entries if keeps else ())][:512]
         self._allowed.clear()
 
@@ -136,7 +141,7 @@ class ExecGate:
         self._board.telling.discard(self)
         if self._ran:
             rows = [[seen.real, *shown(seen.argv[1:])] for seen in self._ran]
-            self._report({"event": "ran", "pid": self.shell, "rows": rows})
+            self._report({"event": "ran", "pid": self.shell, "rows": rows, "exec_id": self._exec_id})
             self._ran = []
 
     def tree_changed(self) -> None:

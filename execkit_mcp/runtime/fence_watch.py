@@ -98,7 +98,9 @@ class FenceWatch:
         self._files: dict[str, str | None] = {}
         self._current: Exec | None = None
         self._sent = False
-        self._tell: Callable[[Sequence[Mapping[str, object]], bool], None] = lambda _entries, _keeps: None
+        self._tell: Callable[[str, Sequence[Mapping[str, object]], bool], None] = lambda _exec_id, _entries, _keeps: (
+            None
+        )
         self._answer: Callable[[int, bool, bool], None] = lambda _number, _allow, _trusted: None
         self._drain: Callable[[], None] = lambda: None
         self._waiting: dict[int, _Waiting] = {}
@@ -108,7 +110,7 @@ class FenceWatch:
     def connect(
         self,
         *,
-        tell: Callable[[Sequence[Mapping[str, object]], bool], None],
+        tell: Callable[[str, Sequence[Mapping[str, object]], bool], None],
         answer: Callable[[int, bool, bool], None],
         drain: Callable[[], None],
     ) -> None:
@@ -125,7 +127,7 @@ class FenceWatch:
         entries = self._entries(exec_.decision, cwd)
         if entries or self._sent:
             self._sent = bool(entries)
-            self._tell(entries, keeps)
+            self._tell(exec_.exec_id, entries, keeps)
 
     def typed(self, decision: Decision) -> None:
         """Tell the gate what a text was judged for that is typed into a running command."""
@@ -133,7 +135,7 @@ class FenceWatch:
         entries = self._entries(decision)
         if entries:
             self._sent = True
-            self._tell(entries, True)
+            self._tell("" if self._current is None else self._current.exec_id, entries, True)
 
     def ended(self) -> None:
         """Take what the gate said before the command ended."""
@@ -202,7 +204,8 @@ class FenceWatch:
                 )
             )
         elif kind == "ran":
-            self._log("exec.ran", {"programs": [self._redact(shlex.join(row)) for row in message["rows"]]})
+            programs = [self._redact(shlex.join(row)) for row in message["rows"]]
+            self._log("exec.ran", {"programs": programs}, exec_id=message["exec_id"])
 
     def _on_question(self, question: Question) -> None:
         try:
@@ -351,10 +354,11 @@ class FenceWatch:
             exec_.refused.append(shown)
         self._log("exec.refused", shown.to_json())
 
-    def _log(self, kind: str, data: Mapping[str, object]) -> None:
-        exec_ = self._current
+    def _log(self, kind: str, data: Mapping[str, object], *, exec_id: str = "") -> None:
+        """``exec_id``: whose it is; "" for the command that is there now."""
+        current = self._current.exec_id if self._current is not None else None
         try:
-            self._record(kind, {"exec_id": exec_.exec_id if exec_ is not None else None, **data})
+            self._record(kind, {"exec_id": exec_id or current, **data})
         except ExecKitError:
             return  # the next command finds the record closed, and does not run
 

@@ -114,9 +114,13 @@ class Session:
         driver = self._driver
         assert isinstance(driver, Driver), "only shells of this machine have an exec gate"
 
-        def tell(entries: Sequence[Mapping[str, object]], keeps: bool) -> None:  # noqa: FBT001 - a callback
+        def tell(
+            exec_id: str,
+            entries: Sequence[Mapping[str, object]],
+            keeps: bool,  # noqa: FBT001 - a callback
+        ) -> None:
             if driver.gate is not None:
-                driver.gate.judged(entries, keeps=keeps)
+                driver.gate.judged(entries, keeps=keeps, exec_id=exec_id)
 
         def answer(number: int, allow: bool, is_trusted: bool) -> None:  # noqa: FBT001 - a callback
             if driver.gate is not None:

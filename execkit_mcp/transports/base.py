@@ -184,8 +184,11 @@ class GatedChannel(Protocol):
         """Have ``callback`` called with what the exec gate says: ``judge``, ``refused``, ``ran``, ``flushed``."""
         ...
 
-    def judged(self, entries: Sequence[Mapping[str, object]], *, keeps: bool) -> None:
-        """What the next command was judged for; ``keeps``: jobs of earlier ones still run."""
+    def judged(self, entries: Sequence[Mapping[str, object]], *, keeps: bool, exec_id: str = "") -> None:
+        """What the next command was judged for; ``keeps``: jobs of earlier ones still run.
+
+        What ran is told with ``exec_id``: by then another command may have begun.
+        """
         ...
 
     def answer(self, number: int, *, allow: bool, is_trusted: bool = False) -> None:

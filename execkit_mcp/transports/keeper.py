@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from execkit_mcp.fence.second_stop import Board
 
 __all__ = [
+    "LONG_MESSAGE",
     "MAX_PACKET",
     "SHELL_FDS",
     "become_subreaper",
@@ -76,7 +77,7 @@ _CLOSE_RANGE_CLOEXEC = 4
 _NEEDED_FILES = 512
 _LEAST_SHELL_FILES, _MAX_SHELL_FILES = 1024, 65_536
 _WALL = 0x40000000
-_LONG_MESSAGE = 40_000
+LONG_MESSAGE = 40_000
 _LOOK_MS = 20
 _MAX_FDS = 32
 _SIGNAL_SET_BYTES = 128
@@ -264,7 +265,7 @@ class _Keeper:
     def _report(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         packet = json.dumps(message).encode()
-        if len(packet) <= _LONG_MESSAGE:
+        if len(packet) <= LONG_MESSAGE:
             self._link.sendmsg([packet], ancillary)
             return
         body = os.memfd_create("message", os.MFD_CLOEXEC)
@@ -413,7 +414,7 @@ class _Keeper:
             return
         if request["op"] == "judged":
             gate.flush()
-            gate.judged(request["entries"], keeps=request["keeps"])
+            gate.judged(request["entries"], keeps=request["keeps"], exec_id=request["exec_id"])
         elif request["op"] == "answer":
             gate.answered(request["number"], allow=request["allow"], is_trusted=request["trusted"])
 

@@ -196,9 +196,12 @@ class _Keeper:
         self._channels.clear()
 
     def _send(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
+        self._send_packet(json.dumps(message).encode(), fds)
+
+    def _send_packet(self, packet: bytes, fds: tuple[int, ...] = ()) -> None:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         try:
-            self._link.sendmsg([json.dumps(message).encode()], ancillary)
+            self._link.sendmsg([packet], ancillary)
         except OSError as error:
             raise TransportLost(f"The keeper of local shells is gone ({error}).", retryable=True) from error
 
@@ -236,14 +239,19 @@ class _Keeper:
         finally:
             os.close(payload)
 
-    def judged(self, pid: int, entries: Sequence[Mapping[str, object]], *, keeps: bool) -> None:
+    def judged(self, pid: int, entries: Sequence[Mapping[str, object]], *, keeps: bool, exec_id: str) -> None:
         """Tell the exec gate of a shell what its next command was judged for."""
-        body = json.dumps({"entries": list(entries), "keeps": keeps}).encode()
+        told: dict[str, object] = {"entries": list(entries), "keeps": keeps, "exec_id": exec_id}
+        request: dict[str, object] = {"op": "judged", "pid": pid}
+        packet = json.dumps({**request, **told}).encode()
+        if len(packet) <= keeper.LONG_MESSAGE:
+            self._send_packet(packet)
+            return
         payload = os.memfd_create("judged", os.MFD_CLOEXEC)
         try:
-            os.write(payload, body)
+            os.write(payload, json.dumps(told).encode())
             os.lseek(payload, 0, os.SEEK_SET)
-            self._send({"op": "judged", "pid": pid}, (payload,))
+            self._send(request, (payload,))
         finally:
             os.close(payload)
 
@@ -444,9 +452,9 @@ class LocalChannel:
         elif message["event"] == "judge":
             self.answer(int(message["number"]), allow=False)
 
-    def judged(self, entries: Sequence[Mapping[str, object]], *, keeps: bool) -> None:
+    def judged(self, entries: Sequence[Mapping[str, object]], *, keeps: bool, exec_id: str = "") -> None:
         """What the next command was judged for; ``keeps``: jobs of earlier ones still run."""
-        self._keeper.judged(self.pid, entries, keeps=keeps)
+        self._keeper.judged(self.pid, entries, keeps=keeps, exec_id=exec_id)
 
     def answer(self, number: int, *, allow: bool, is_trusted: bool = False) -> None:
         """What becomes of an exec that the gate holds."""

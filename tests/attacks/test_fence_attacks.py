@@ -338,6 +338,23 @@ async def test_what_ran_and_what_was_refused_stand_in_the_audit(fenced):  # noqa
         assert '"exec.ran"' in log
 
 
+@pytest.mark.promise("P6")
+async def test_what_ran_stands_in_the_audit_with_the_command_that_it_ran_for(fenced):  # noqa: F811
+    async with fenced() as f:
+        ids = {}
+        for command in ["ls", "wc /dev/null", "head /dev/null", "ls; true"] * 4:  # the next begins before it is told
+            ids[(await f.run(command)).exec_id] = command.split()[0].rstrip(";")
+        ran = {}
+        async with asyncio.timeout(20):
+            while len(ran) < len(ids):
+                await asyncio.sleep(0.02)
+                log = [json.loads(line) for path in f.state.rglob("*.jsonl") for line in path.read_text().splitlines()]
+                ran = {e["data"]["exec_id"]: e["data"]["programs"] for e in log if e["kind"] == "exec.ran"}
+    assert {each: [row.split()[0].rpartition("/")[2] for row in rows] for each, rows in ran.items()} == {
+        each: [program] for each, program in ids.items()
+    }
+
+
 async def test_our_own_folders_cannot_be_seen(fenced, tmp_path):  # noqa: F811
     for level in ("process", "namespaces"):
         async with fenced(level=level) as f:
