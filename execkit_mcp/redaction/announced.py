@@ -61,7 +61,7 @@ FORMS: dict[str, Form] = {
         lazy_regex(r"[ \t]*[|\u2502+][^\n]{0,300}"),
     ),
     "result": Form(
-        lazy_regex(r"[ \t]*[+~-]?[ \t]*(?:result|private_key_\w+|hex|b64_\w+)[ \t]*=[ \t]*\"(?P<secret>[^\"\n]{4,8192})\"[^\n]{0,80}"),
+        lazy_regex(r"[ \t]*[+~-]?[ \t]*(?:result|private_key_\w+|hex|b64_\w+)[ \t]*=[ \t]*\"(?P<secret>[^\"\n]{4,8192})\"[^\n]{0,80}|[^\n]{0,300}?\"(?:result|private_key_\w+|hex|b64_\w+)\":[ \t]*\"(?P<double>[^\"\n]{4,8192})\"[^\n]{0,300}"),
         lazy_regex(r"[ \t]*[+~#{}-]?[ \t]*\w{0,40}[ \t]*=?[^\n]{0,300}"),
     ),
     "users": Form(
@@ -98,6 +98,8 @@ class Announcement(Struct, frozen=True):
     holds: tuple[str, ...] = ("",)
 
 
+_ACCOUNT = lazy_regex(r"[\w.$-]{1,64}:[x*!]*:\d*:[^\n]*")
+"""A line of passwd or group, which holds no password itself."""
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
              "read -field", "kv get -field", "reveal ", "get-password", "find-generic-password", "get-login-password", "bw get password", "decrypt-secret", "get-secret-value",
              "generate-password", "pwgen", "openssl rand", "rake secret", "rails secret", "token_hex", "token_urlsafe", "get-access-token", "secret-tool lookup",
@@ -107,6 +109,8 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         lazy_regex(r"(?i)^[ \t]*[|\u2502][ \t]*(?:name|key|variable|parameter)[ \t]*[|\u2502][ \t]*[\w./-]{0,100}" + NAMED + r"[\w.-]{0,20}(?<!name)[ \t]*[|\u2502]?[ \t\r]*$"),
         "cell", "|  Name   |  /prod/db/password  |", Trust.SECRET, skips=6, holds=("|", "\u2502")),
     Announcement(lazy_regex(r"resource[ \t]\"(?:random_password|random_string|random_id|tls_private_key)\"[^\n]{0,120}$"), "result", 'resource "random_password" "db" {', Trust.SECRET, skips=16, ends="{"),
+    Announcement(lazy_regex(r"\"type\"[ \t]*:[ \t]*\"(?:random_password|random_string|random_id|random_bytes|tls_private_key)\",[ \t\r]*$"), "result", '"type": "random_password",', Trust.SECRET, skips=16, ends=","),
+    Announcement(lazy_regex(r"[$#%\u276f] [\w-]{2,20}(?: [\w-]{2,20})? (?:auth[: ]|get )(?:print-)?(?:\w{1,20}-)?token[ \t\r]*$"), "alone", "$ heroku auth:token", Trust.SECRET, skips=2, ends="n", holds=("token",)),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
@@ -248,7 +252,7 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
     """The secret on ``line``, with offsets in it; an empty list where the value may still follow; None: it does not."""
     form = FORMS[said.form]
     found = form.value.fullmatch(line)
-    if found is not None:
+    if found is not None and _ACCOUNT.fullmatch(line.strip()) is None:
         group = str(found.lastgroup)
         value = found[group]
         is_one = (

@@ -77,7 +77,7 @@ def table_of(line: str) -> Table | None:
         for pattern, trust, kind in _COLUMNS
         if pattern.fullmatch(cell) is not None
     )
-    if cells[0].lower().replace(" ", "") in _NAMES_A_SECRET:
+    if any(cell.lower().replace(" ", "") in _NAMES_A_SECRET for cell in cells):
         columns += tuple((index, Trust.SECRET, "secret") for index, cell in enumerate(cells) if cell.lower() == "value")
     return Table(separator, len(cells), columns) if columns else None
 

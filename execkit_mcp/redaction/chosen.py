@@ -252,14 +252,14 @@ CHOSEN: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("connect(", "connection(", "mysqli(", "pdo(", "auth(", "auth=(", "auth = (", "credential(", "credentials(", "login(", "authenticate(", "signin(", "sign_in(", "password(", "user(", "database("),
-        pattern=r"(?:[A-Za-z_]{0,12}?(?i:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|(?:create|change|set|update|reset|add)\w{0,20}(?:password|user)|userpassword|password|user)\(|auth ?= ?\()(?:[ \t]{0,4}(?:[\"'][^\"'\n]{0,200}[\"']|\$\w{1,40})[ \t]{0,4},){0,2}"
+        pattern=r"(?:[A-Za-z_]{0,12}?(?i:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|(?:create|change|set|update|reset|add)\w{0,20}(?:password|user)|userpassword|password|user)\(|auth ?= ?\()(?:[ \t]{0,4}(?:[\"'][^\"'\n]{0,200}[\"']|\$?[A-Za-z_][\w.]{0,40})[ \t]{0,4},){0,2}"
         r"[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
         check=is_made,
         example="DBI->connect('dbi:mysql:x', 'app', '{}');",
         counter_example="client.connect('db1.example.com', 'app', 'shop-db-2')",
         may_be_glued=True,
         may_be_reference=False,
-        gate=r"(?:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|password|user|auth ?= ?)\([ \t]*[\"'$]",
+        gate=r"(?:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|password|user|auth ?= ?)\([^\n]*[\"'],[ \t]*[\"']",
     ),
     PlaceRow(
         kind="password",
@@ -343,9 +343,9 @@ CHOSEN: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="token",
         keywords=("/t/",),
-        pattern=r"/t/(?P<secret>(?=[^\s/]{0,60}[A-Z])(?=[^\s/]{0,60}[a-z])[A-Za-z0-9_-]{16,200})(?=[\s\"'/?]|$)",
+        pattern=r"/t/(?:(?P<secret>(?=[^\s/]{0,60}[A-Z])(?=[^\s/]{0,60}[a-z])[A-Za-z0-9_-]{16,200})|(?P<s2>(?:[a-z]{2}-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))(?=[\s\"'/?]|$)",
         before=r"://[^\s\"'<>/]{3,120}(?:/[\w.-]{1,40}){0,3}\Z",
-        check=lambda secret: is_random(secret) and not is_wordy(secret),
+        check=lambda secret: _UUID.fullmatch(secret[-36:]) is not None or (is_random(secret) and not is_wordy(secret)),
         example="channel_alias: https://conda.example.com/t/{}/",
         counter_example="https://docs.example.com/t/getting-started-2/",
         may_be_glued=True,

@@ -7,13 +7,15 @@ and both cases or a symbol.
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.place import PlaceRow
-from execkit_mcp.redaction.value import is_numbered, is_path, is_wordy
+from execkit_mcp.redaction.value import is_numbered, is_path, is_random, is_wordy
 
 _VALUE = r"(?:\"(?P<{0}d>[^\"\n]{{1,400}})\"|'(?P<{0}s>[^'\n]{{1,400}})'|(?P<{0}b>[^\s\"'`;|&<>]{{1,400}}))"
 _SYMBOL = lazy_regex(r"[^A-Za-z0-9_.:/-]")
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
+_PAIR = lazy_regex(r"-{0,2}(?!(?:value|data)=)[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]")
+"""``request_id=…``: the name of something else, and its value."""
 _VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w*|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
 
@@ -34,7 +36,7 @@ def is_chosen(secret: str) -> bool:
 
 def is_generated(secret: str) -> bool:
     """As above, and no words: what stands in running text."""
-    return is_made(secret) and not is_wordy(secret)
+    return is_made(secret) and not is_wordy(secret) and _PAIR.match(secret) is None
 
 
 def is_said(secret: str) -> bool:
@@ -152,7 +154,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
                   "lpass login ", "insecure-password ", "huggingface-cli login ", "gh auth ", "tailscale up ", "ngrok authtoken ", "ngrok config add-authtoken ",
                   "add-authtoken ", "authtoken ", "snyk auth ", "railway login ", "cloudflared ", "pulumi login ", "infracost auth ", "stripe login ", "dvc remote modify ",
                   "composer config "),
-        pattern=r"openssl passwd(?:[ \t]+-(?!in\b|noverify)\S{1,12}(?:[ \t]+[^\s-]\S{0,16}(?=[ \t]+-))?){0,4}[ \t]+(?P<s1>[^\s\"'-][^\s\"']{5,200})"
+        pattern=r"openssl passwd(?:[ \t]+-(?!in\b|noverify)\S{1,12}(?:[ \t]+[^\s-]\S{0,16}(?=[ \t]+-))?){0,4}[ \t]+[\"']?(?P<s1>[^\s\"'-][^\s\"']{5,200})"
         r"|mkpasswd(?:[ \t]+-\S{1,20}){0,3}[ \t]+[\"']?(?P<s2>[^\s\"'-][^\s\"']{5,200})|rclone obscure[ \t]+[\"']?(?P<s3>[^\s\"'-][^\s\"']{2,200})"
         r"|reset-admin-password[ \t]+[\"']?(?P<s4>[^\s\"'-][^\s\"']{2,200})|vault (?:operator )?unseal[ \t]+(?P<s5>[A-Za-z0-9+/=]{20,100})"
         r"|(?i:setapikey)[ \t]+(?P<s6>[^\s\"'-][^\s\"']{7,200})|(?:wandb|huggingface-cli|snyk|railway|infracost|stripe)(?: \w+)? (?:login|auth)[ \t]+(?P<s7>[A-Za-z0-9_-]{20,100})"
@@ -218,7 +220,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
         keywords=('"\t', '" "', '" * "'),
         pattern=r"\"(?:[ \t]{1,4}\*)?[ \t]{1,4}\"(?P<secret>[^\"\n]{8,200})\"(?:[ \t]{1,4}\*)?[ \t\r]{0,4}(?=$|\n)",
         before=r"(?:^|\n)\"[\w.@-]{1,64}\Z",
-        check=is_chosen,
+        check=lambda secret: is_chosen(secret) or (secret.startswith("md5") and is_random(secret)),
         example='"alice" "{}"',
         counter_example='"alice" "Alice Example"',
         may_be_glued=True,

@@ -52,7 +52,7 @@ NAMES: tuple[NameRow, ...] = (
     ),
     NameRow(
         kind="secret",
-        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt"),
+        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt", "erlang_cookie", "erlangcookie"),
         trust=Trust.SECRET,
         example='"client_secret": "{}"',
         counter_example="secretName: web-tls",
@@ -117,10 +117,12 @@ NAMES: tuple[NameRow, ...] = (
 
 # a value that names itself is the name of a variable: client_secret=client_secret, "client_secret_basic"
 _NAME_LIKE = lazy_regex(
-    r"\[?(?:[A-Za-z]{0,60}_[A-Za-z_]{0,60}|[a-z]{1,40}(?:-[a-z]{1,40}){1,5}|(?:\w{1,40}\.)?[A-Za-z][a-z]{0,40}\d{0,5}(?:[A-Z]{1,6}[a-z]{1,40}){1,6})"
+    r"\[?(?:[A-Za-z]{0,60}_[A-Za-z_]{0,60}|[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}|[a-z]{1,40}(?:-[a-z]{1,40}){1,5}|(?:\w{1,40}\.)?[A-Za-z][a-z]{0,40}\d{0,5}(?:[A-Z]{1,6}[a-z]{1,40}){1,6})"
     r"[\]),;:\"'}]{0,4}"
 )
-_SENSITIVE = lazy_regex(r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session)")
+_SENSITIVE = lazy_regex(
+    r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
+)
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")

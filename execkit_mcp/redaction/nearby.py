@@ -134,6 +134,8 @@ _OTHER_MATTERS = lazy_regex(
     r"|see|docs?|import|require|include|issue|because|instead|than|under|when|if|else|not|no|return|returns):?"
 )
 _ONLY_JOINS = _JOINS - {"type"}
+_NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
+_A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
 _MAY_LEAD = lazy_regex(r"created|modified|updated|added|generated|issued|name|from|at|tag|type")
 _WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?")
 _SIGNS = lazy_regex(r"\W+")
@@ -263,6 +265,7 @@ class _Token(NamedTuple):
     is_quoted: bool
     is_led: bool  # a sign such as ``=`` stands before it
     leads: bool  # a colon stands behind it
+    is_name: bool = False  # what follows is its own value: jid=…
 
 
 def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
@@ -290,7 +293,8 @@ def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
             kept = kept.rstrip(".,:!?*") or kept
             if "=" in kept.rstrip("="):
                 return  # the next name
-            yield _Token(kept, start, is_quoted=False, is_led=is_led or token[0] == ":", leads=token.endswith(":"))
+            is_name = text[position : position + 1] == "=" and _A_NAME.fullmatch(kept) is not None
+            yield _Token(kept, start, False, is_led or token[0] == ":", token.endswith(":"), is_name)
             is_led = False
 
 
@@ -311,7 +315,9 @@ class _Gap:
 
     def takes(self, token: _Token) -> bool:
         """Whether a value may still stand behind ``token``, which is none."""
-        low = token.text.lower()
+        low = token.text.lower().lstrip("-")
+        if token.is_name and low not in _NAMES_OF_VALUES:
+            return False
         if low not in _ONLY_JOINS and (
             _OTHER_MATTERS.fullmatch(low) is not None
             or (not token.leads and token.text != "TYPE" and _MAY_LEAD.fullmatch(low) is not None)

@@ -74,14 +74,19 @@ _ABOUT_CAMEL = lazy_regex(
     r"(?:File|Path|Dir|Url|Uri|URL|Name|Type|Count|Length|Size|Ttl|TTL|Expir\w*|Timeout|Policy|Hint|Field|Label|Format"
     r"|Version|Endpoint|Host|Port|User|Username|Manager|Store|Provider|Class|Scopes?|Ref|Arn|Header|Prefix|Pattern"
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
-    r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?)$"
+    r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
+    r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
+    r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality)$"
+    r"|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
 )
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
 _ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")
 _QUERY_NAME = lazy_regex(r"[?&][\w.%-]*\Z")
+_BARE_LITERAL = lazy_regex(r"(?:-?\d[\d.]*(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]])")
 _NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
+_DESCRIBES = lazy_regex(r"[\"'(\[]?[A-Za-z][A-Za-z'-]{0,20}[\"')\],:.]{0,2}[ \t]+[A-Za-z(\"'<\[]")
 _NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
 _PASSES = lazy_regex(
     r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
@@ -93,7 +98,7 @@ _AFTER_A_TYPE = frozenset(",)=")
 _PLAIN_TYPE = lazy_regex(r"[A-Z][a-z]+(?:[A-Z][a-z]+){0,6}")
 _AFTER_A_PLAIN_TYPE = frozenset(";<|[")
 _MINIFIED = lazy_regex(
-    r"!{1,2}(?:[01](?!\w)|[\w$]*\.)|\+\w\)|case\"|(?:true|false|null|void|undefined)(?:[,;)}\"]|\?\?|==)|[\w$]{1,40}==|[\w$]{1,40};(?:if|for|return|var|let|const|this)\b"
+    r"!{1,2}(?:[01](?!\w)|[\w$]*\.)|\+\w\)|case\"|(?:true|false|null|void|undefined)(?:[,;)}\"]|\?\?|==)|[\w$]{1,40}==(?!$)|[\w$]{1,40};(?:if|for|return|var|let|const|this)\b"
     r"|[A-Za-z_$][\w$.]{0,60}(?:[+-]\d{1,2})?(?:[)}\]]{1,3}[,;=.]|\}{1,3}[a-z]{2,10}(?:\W|$))|[\w$]{1,3},[\w$]{1,3}\.\w+\}|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\?\?|\|\||&&|,[\w$]+\.)"
     r"|[A-Za-z_$][\w$]{0,20}[+-]\d{1,2}(?:[;,)}\]]|$)"
 )
@@ -220,7 +225,8 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
         return  # the "Password:" prompt
     if group == "bare":
         start, stop = _default(text, start, stop, at)
-        stop = _bare_end(text, start, stop, at)
+        literal = _BARE_LITERAL.match(text, start, stop) if found["sep"] == ":" and found["close"] else None
+        stop = _bare_end(text, start, stop, at) if literal is None else literal.end()
         sep = found["sep"] or ""
         is_spaced = bool(sep) and found.end() > found.end("sep")
         is_sentence = is_spaced and _MORE_WORDS.match(text, stop, end) is not None
@@ -289,6 +295,8 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
     start, stop = value.span(group)
     if group == "bare":
         stop = _bare_end(text, start, stop, at)
+        if text[start - 2 : start].isspace() and _DESCRIBES.match(text, start, end) is not None:
+            return  # --password-stdin    Take it from stdin
         if is_set and text[start:stop].isalpha() and _MORE_WORDS.match(text, stop, end) is not None:
             return  # a sentence: set the password if …
     is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])

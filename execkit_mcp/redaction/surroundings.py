@@ -66,7 +66,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="url_password",
         keywords=("://",),
-        pattern=r"://[^\s/?#@:\"'<>]{0,256}:(?!\d{1,5}/)(?P<secret>[^\s@\"'<>]{1,512})@(?=[^\s@])",
+        pattern=r"://[^\s/?#@:\"'<>\[\]]{0,256}:(?!\d{1,5}/)(?P<secret>[^\s@\"'<>]{1,512})@(?=[^\s@])",
         example="postgres://app:{}@db.example.com/app",
         counter_example="http://db.example.com:8080/a@b",
         may_be_glued=True,
@@ -82,7 +82,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="curl_user",
         keywords=("-u ", "--user ", "--user=", "--proxy-user ", "-u'", '-u"'),
-        pattern=r"-(?:u|-user|-proxy-user)[= ]{0,2}[\"']?[^\s:\"'=/]{1,128}:(?!:)(?P<secret>[^\s\"']{1,256})",
+        pattern=r"-(?:u|-user|-proxy-user)[= ]{0,2}[\"']?[^\s:\"'=/<\[{]{1,128}:(?!:)(?P<secret>[^\s\"']{1,256})",
         check=lambda secret: not secret.isdigit(),  # a numeric uid:gid
         example="curl -u admin:{} https://example.com",
         counter_example="docker run -u 1000:1000 alpine",
@@ -92,7 +92,7 @@ PLACES: tuple[PlaceRow, ...] = (
         keywords=("mysql", "mysqldump", "mysqladmin", "mariadb", "mongo", "mongosh", "mongodump", "sshpass", "7z", "zip",
                   "unzip", "rar", "unrar", "steghide", "mosquitto_", "docker login", "podman login", "helm registry", "skopeo login", "az login",
                   "oc login", "impacket"),
-        pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+|mongo\w{0,20}+|sshpass|7z\w?|unzip|zip|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
+        pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+|mongo\w{0,20}+|sshpass|7z\w?|unzip(?= [^\n]{0,400}-P)|zip(?= [^\n]{0,400}-P)|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
         r"|helm registry) login)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-[pP][ \t=]?" + _OPTION_VALUE,
         example="mysql -u root -p{} shop",
         counter_example="mysql --version",
@@ -225,7 +225,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("-u ", "--user ", "--user=", "--username ", "--username="),
-        pattern=r"(?:-u|--user(?:name)?)[ =]{1,2}[^\s=]{1,100}[ \t]{1,4}(?:-{1,2}[a-zA-Z][\w-]{0,30}[ =][^\s]{1,100}[ \t]{1,4}){0,3}-p[ =]?[\"']?(?P<secret>(?=[^\s\"']{0,60}[A-Za-z])(?=[^\s\"']{0,60}\d)[^\s\"'/]{6,200})[\"']?(?=\s|$)",
+        pattern=r"(?:-u|--user(?:name)?)[ =]{1,2}[^\s=]{1,100}[ \t]{1,4}(?:-{1,2}[a-zA-Z][\w-]{0,30}[ =][^\s]{1,100}[ \t]{1,4}){0,3}-p[ =]?[\"']?(?P<secret>(?=[^\s\"']{0,60}[A-Za-z])(?=[^\s\"']{0,60}\d)[^\s\"'/=]{6,200})[\"']?(?=\s|$)",
         example="cqlsh db.example.com -u reader -p {}",
         counter_example="docker run -u app -p 8080:80 web",
     ),

@@ -23,17 +23,23 @@ _PLACEHOLDER = lazy_regex(
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
-    | via|as|by|at|using|instead|option|flag|arg|argument
+    | via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url
+    | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
+    | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
     | present|absent|enabled|disabled|active|inactive|configured|stored|valid|saved|supported|available|protected|encrypted
     | include|same-origin|omit|credentialless | &lt;.*                       # of a fetch; <token> in HTML
     | password|passwd|passphrase|pass|pwd?|psw|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
+    # in other languages
+    | (?:passwort|kennwort|geheimnis|(?:api-?|geheimer[ ])?schl\xfcssel|mot[ ]de[ ]passe|jeton|cl\xe9(?:[ ](?:api|secr\xe8te))?|contrase\xf1a|clave(?:[ ]\w+)?|senha|segredo|chave(?:[ ]\w+)?|secreto|ficha
+      |parola[ ]d'ordine|parola|segreto|chiave(?:[ ]\w+)?|wachtwoord|sleutel|has\u0142o|heslo|l\xf6senord|adgangskode|passord|salasana|jelsz\xf3|\u015fifre|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)[ ]?[:?!]?
     | \[redacted:[^\]]*\]
     | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
     | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…
     | [a-z_]+(?::[\w,.]+)?(?:\|[a-z_]+(?::[\w,./]+)?)+              # required|min:8
+    | [:@][a-z_]{3,40}[,;)]{0,2} | [^\s<>]{0,40}<[a-z][\w :.-]{0,40}>[^\s<>]{0,40} # what a statement binds, <user:password>
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -42,20 +48,38 @@ _STANDS_FOR = lazy_regex(
     r"[-_ .]?\w*(?:[-_ .]\w+)*",
     re.IGNORECASE,
 )
+_MASK = lazy_regex(r"[xX]{5,}|X{4,}|\*{3,}|[\u2022\u25cf\u00b7]{3,}|0{8,}")
+_CUT_SHORT = lazy_regex(r"[\w+/=:. -]{0,14}(?:\.{3,}|\u2026)\w{0,6}")
+_PARTS = lazy_regex(r"[-_./: ]+")
+_STAND_IN = lazy_regex(
+    r"(?:your|example|changeme|replace|insert|placeholder|dummy|fake|redacted|yoursecret|dontuse|notasecret|notreal|goes|todo|xxx+)[a-z]*"
+)
+"""A part of what stands for a secret, if the other parts are words too: sk-your-key-here."""
+_POINTER = lazy_regex(
+    r"""
+      @Microsoft\.KeyVault\(.* | \{\{resolve:.* | ENC\[AES256_GCM,.* | secretref:.*            # what a platform puts in later
+    | (?:projects/[\w.-]+/)?secrets/[\w.-]+(?:/versions/\w+)? | (?:/?[\w.-]+/)+[\w.-]+\#[\w.-]+   # its place in a store
+    | (?:[\w./-]+=)?[a-zA-Z][\w.-]*:(?:latest|AWSCURRENT|AWSPREVIOUS) | (?:[A-Z][\w./-]*=)?[a-z]+(?:[_-][a-z]+)+:\d{1,3}      # its version
+    | (?:[A-Z]{2,4}|[a-z]{2,4}|uid|mail|serialNumber)=[^,=]+(?:,[ ]?[A-Za-z]{1,12}=[^,=]+)+ | (?:cn|ou|uid|dc)=[\w -]+  # a name in a directory
+    | (?:awssm|awsssm|gcpsm|akv|azkv|keyvault|secret|vault|keyring|keychain|file|env|sops|kms|bws|doppler|infisical)://.*
+    """,
+    re.VERBOSE,
+)
 _DOCUMENTED = lazy_regex(r"[A-Za-z0-9/+_-]{0,60}EXAMPLE(?:KEY)?")
 _CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}[!?]?(?:\(|\[(?:['\"\w:\[-]|$))")
 _MEMBER = lazy_regex(r"\$\{?\w{1,40}\}?(?:->|::|\.)\S*")
 _DOTTED = lazy_regex(
     r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
 )
-_MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+\.[A-Z]\w*")
+_MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w*|:[a-z_]+)")
 _FILE = lazy_regex(
     r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)"
 )
 _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
 _PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
 _URL = lazy_regex(r"[a-z][a-z0-9+.-]*://[^\s@]*", re.IGNORECASE)
-_MAP = lazy_regex(r"[a-z_]{2,12}:(?:/[\w.@+-]+)+")
+_MAP = lazy_regex(r"[a-z][\w.-]{1,40}:(?:/[\w.@+-]+)+")
+_RELATIVE = lazy_regex(r"[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+\d{0,3}")
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
@@ -81,7 +105,7 @@ _PAIRS = frozenset(
 """The pairs of letters that stand in nearly all words of code and prose; half of all pairs do not."""
 _MINGLED = lazy_regex(r"\w[!#%*+^~&]\w")
 _HEX = lazy_regex("[0-9a-fA-F]+")
-_DATE = lazy_regex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d)?")
+_DATE = lazy_regex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d)?|\d{14}(?:\.\d+)?Z")
 _MIN_RANDOM_CHARS = 16
 _FEW = 2  # different characters: 000…01
 _MIN_WORD_SHARE = 0.6
@@ -89,6 +113,8 @@ _MAX_READ = 256
 _MIN_DIGIT_SHARE = 0.15
 _MIN_DIGIT_GROUPS = 3
 _MAX_SEGMENT = 24
+_MOST_SEEN = 20  # letters and digits beside a mask
+_SHORT_PART = 6
 _STRANGE_PAIRS = 6  # a word of so many pairs may hold one that is in few words
 
 
@@ -98,7 +124,31 @@ def is_placeholder(value: str) -> bool:
         return True
     if _STANDS_FOR.fullmatch(value) is not None:
         return not is_random(value) or is_wordy(value)
+    if is_masked(value) or is_pointer(value):
+        return True
     return _DOCUMENTED.fullmatch(value) is not None or (len(value) >= _MIN_RANDOM_CHARS and len(set(value)) <= _FEW)
+
+
+def is_masked(value: str) -> bool:
+    """Whether of ``value`` only its ends can be read, or it says that a secret goes there: sk_live_xxxx, ghp_…, sk-your-key."""
+    if len(value) > _MAX_READ:
+        return False
+    seen = _MASK.sub("", value)
+    if len(seen) < len(value) and sum(map(str.isalnum, seen)) <= _MOST_SEEN:
+        return True
+    if _CUT_SHORT.fullmatch(value) is not None:
+        return True
+    parts = _PARTS.split(value.lower())
+    return any(_STAND_IN.fullmatch(part) for part in parts) and all(
+        (part.isalpha() and (len(part) <= _SHORT_PART or is_wordy(part))) or len(part) < _SHORT_PART for part in parts
+    )
+
+
+def is_pointer(value: str) -> bool:
+    """Whether ``value`` only says where a secret is kept: in a store, under a version, in a directory."""
+    return _POINTER.fullmatch(value) is not None or (
+        _RELATIVE.fullmatch(value) is not None and all(map(is_wordy, value.split("/")))
+    )
 
 
 def is_reference(value: str) -> bool:

@@ -69,6 +69,7 @@ def main() -> None:
         "eleventh": _corpus("afresh").AFRESH,
         "twelfth": _corpus("lately").LATELY,
         "thirteenth": _corpus("endmost").ENDMOST,
+        "fourteenth": _corpus("unread").UNREAD,
     }
     for name, templates in sets.items():
         total = leaked = 0

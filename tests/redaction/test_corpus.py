@@ -35,6 +35,7 @@ elsewhere = load("elsewhere")
 afresh = load("afresh")
 lately = load("lately")
 endmost = load("endmost")
+unread = load("unread")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -51,6 +52,7 @@ TEMPLATES = {
     "AFRESH": afresh.AFRESH,
     "LATELY": lately.LATELY,
     "ENDMOST": endmost.ENDMOST,
+    "UNREAD": unread.UNREAD,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -84,6 +86,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("AFRESH", 0.97),
         ("LATELY", 0.97),
         ("ENDMOST", 0.99),
+        ("UNREAD", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -120,6 +123,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *afresh.AFRESH_CALM,
             *lately.LATELY_CALM,
             *endmost.ENDMOST_CALM,
+            *unread.UNREAD_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]

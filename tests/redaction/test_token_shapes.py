@@ -2,6 +2,7 @@
 import pytest
 
 from execkit_mcp.redaction import Redactor
+from execkit_mcp.redaction.calls import CALLS
 from execkit_mcp.redaction.chosen import CHOSEN
 from execkit_mcp.redaction.commands import COMMANDS
 from execkit_mcp.redaction.devices import DEVICES
@@ -54,7 +55,7 @@ def test_what_only_resembles_a_shape_is_left_alone(shape: TokenShape):
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in (*PLACES, *COMMANDS, *VENDORS, *DEVICES, *CHOSEN, *NAMES) if row.example],
+    [row for row in (*PLACES, *COMMANDS, *VENDORS, *CALLS, *DEVICES, *CHOSEN, *NAMES) if row.example],
     ids=lambda row: f"{row.kind}-{row.example[:20]}",
 )
 def test_a_secret_in_each_place_is_replaced_and_its_line_stays(row):
@@ -69,7 +70,7 @@ def test_a_secret_in_each_place_is_replaced_and_its_line_stays(row):
 
 
 @pytest.mark.parametrize(
-    "row", [*PLACES, *COMMANDS, *VENDORS, *DEVICES, *CHOSEN, *NAMES], ids=lambda row: row.counter_example
+    "row", [*PLACES, *COMMANDS, *VENDORS, *CALLS, *DEVICES, *CHOSEN, *NAMES], ids=lambda row: row.counter_example
 )
 def test_a_place_without_a_secret_is_left_alone(row):
     assert REDACTOR.text(row.counter_example) == (row.counter_example, {})

@@ -249,7 +249,7 @@ SOURCE_CODE: tuple[TokenShape, ...] = (
             "age-secret-key-1",
             "age-plugin-",
         ),
-        pattern=r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}|AGE-PLUGIN-[A-Z0-9-]{4,32}-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{20,200}",
+        pattern=r"AGE-SECRET-KEY-1[A-Z0-9]{50,80}|AGE-PLUGIN-[A-Z0-9-]{4,32}-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{20,200}",
         source="https://age-encryption.org/v1",
         example=(
             "AGE-SECRET-KEY-1",
