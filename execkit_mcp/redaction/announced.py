@@ -33,7 +33,7 @@ class Form(Struct, frozen=True):
 
 
 _ALONE = lazy_regex(
-    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*]|=>|Out\[\d+\]:|\$\d{1,3} =)[ \t]+)?(?:base64:)?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
+    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*]|=>|Out\[\d+\]:|\$\d{1,3} =)[ \t]+)?(?:base64:|[bru](?=[\"']))?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
 )
 _MEMBER = lazy_regex(
     r"[ \t]*[\"']?[A-Za-z][\w-]{0,40}[\"']?[ \t]*[:=][ \t]*(?:[\"'][^\"'\n]{0,120}[\"']|[\w.-]{0,60}),?[ \t\r]*"
@@ -43,6 +43,7 @@ FORMS: dict[str, Form] = {
     "codes": Form(_ALONE),
     "phrase": Form(lazy_regex(r"[ \t]*(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4})[ \t\r]*"), lazy_regex(r"[^a-z\n]*|[^\n]*[.:!=]+[ \t\r]*")),
     "second": Form(lazy_regex(r"(?P<secret>[^\s<]{4,400})[ \t\r]*"), lazy_regex(r"[\w.@+-]{1,64}[ \t\r]*")),
+    "key": Form(lazy_regex(r"(?P<secret>[A-Za-z0-9+/]{20,80}={0,2})[ \t\r]*")),
     "digits": Form(lazy_regex(r"[ \t]*(?:(?:\d{1,2}[.)]|[-*])[ \t]+)?(?P<secret>[\w-]{6,40}(?:[ -][\w-]{3,40}){0,5})[ \t\r]*")),
     "member": Form(
         lazy_regex(r"[ \t]*[\"']?[Vv]alue[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\n]{1,4096})\"|'(?P<single>[^'\n]{1,4096})'),?[ \t\r]*"),
@@ -103,7 +104,7 @@ _ACCOUNT = lazy_regex(r"[\w.$-]{1,64}:[x*!]*:\d*:[^\n]*")
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
              "read -field", "kv get -field", "reveal ", "get-password", "find-generic-password", "get-login-password", "bw get password", "decrypt-secret", "get-secret-value",
              "generate-password", "pwgen", "openssl rand", "rake secret", "rails secret", "token_hex", "token_urlsafe", "get-access-token", "secret-tool lookup",
-             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "phx.gen.secret")  # fmt: skip
+             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "generate_key()", "os.urandom(", "secrets.choice", "securerandom.", "randombytes(", "phx.gen.secret")  # fmt: skip
 ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"(?i)^[ \t]*[|\u2502][ \t]*(?:name|key|variable|parameter)[ \t]*[|\u2502][ \t]*[\w./-]{0,100}" + NAMED + r"[\w.-]{0,20}(?<!name)[ \t]*[|\u2502]?[ \t\r]*$"),
@@ -111,6 +112,12 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(lazy_regex(r"resource[ \t]\"(?:random_password|random_string|random_id|tls_private_key)\"[^\n]{0,120}$"), "result", 'resource "random_password" "db" {', Trust.SECRET, skips=16, ends="{"),
     Announcement(lazy_regex(r"\"type\"[ \t]*:[ \t]*\"(?:random_password|random_string|random_id|random_bytes|tls_private_key)\",[ \t\r]*$"), "result", '"type": "random_password",', Trust.SECRET, skips=16, ends=","),
     Announcement(lazy_regex(r"[$#%\u276f] [\w-]{2,20}(?: [\w-]{2,20})? (?:auth[: ]|get )(?:print-)?(?:\w{1,20}-)?token[ \t\r]*$"), "alone", "$ heroku auth:token", Trust.SECRET, skips=2, ends="n", holds=("token",)),
+    Announcement(
+        lazy_regex(r"[$#%\u276f] (?:sudo )?(?:cat|head|tail|more|less|bat|sed)(?: -\S{1,12}(?: \d{1,6})?){0,3} [\w./~@-]{0,160}(?:\.key|\.p8|\.pk8|id_(?:rsa|dsa|ecdsa|ed25519)|priv(?:ate)?[\w-]{0,8}\.pem)[ \t\r]*$"),
+        "key", "# tail -n 4 server.key", Trust.SECRET, lines=200, holds=("$ ", "# ", "% ", "\u276f ")),
+    Announcement(
+        lazy_regex(r"[$#%\u276f] (?:sudo )?(?:cat|head|tail|more|less|bat) [\w./~@-]{0,120}(?:auth|user-?pass|login|creds?|credentials?)(?:[._-][\w.-]{0,20})?[ \t\r]*(?:#[^\n]{0,100})?$"),
+        "second", "$ cat /etc/openvpn/auth.txt", hint=Trust.PASSWORD, skips=1, holds=("auth", "pass", "login", "cred")),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
@@ -125,7 +132,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "The db password:",
         hint=Trust.PASSWORD, skips=1, ends=":"),
     Announcement(
-        lazy_regex(r"(?i)^[\"']?(?:[\w .'-]{0,60}[ _.-])?" + NAMED + r"(?![a-z])[\w -]{0,24}[\"']?:[ \t\r]*$"),
+        lazy_regex(r"(?i)^(?:\[[^\]\n]{1,60}\][ \t]{1,3}){0,3}[\"']?(?:[\w .'-]{0,60}[ _.-])?" + NAMED + r"(?![a-z])[\w -]{0,24}[\"']?:[ \t\r]*$"),
         "alone",
         "Your new HMAC key:",
         lines=_MOST_CODES, skips=1, ends=":"),

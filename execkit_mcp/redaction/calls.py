@@ -134,14 +134,14 @@ CALLS: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=('"-a",', '"-p",', '"-w",', '"--pass",', '"-u",', '"--user",', "'-a',", "'-p',", "'-w',", "'-u',"),
-        pattern=r"[\"']-(?:[apPw]|-pass)[\"'],[ \t]{0,4}[\"'](?P<secret>[^\"'\n$]{4,400})[\"']|[\"']-(?:u|-user)[\"'],[ \t]{0,4}[\"'][^\s:\"']{1,100}:(?P<s2>[^\"'\n$]{3,400})[\"']",
-        before=r"[\"'](?:[\w./-]{0,60}/)?(?:(?:redis|valkey|keydb|memc)-?cli|mysql\w*|mariadb[\w-]*|mongo\w*|psql|cqlsh|ldap\w+|sshpass|curl|wget|http|influx|sqlcmd|docker|nats|clickhouse-client|rabbitmqadmin|ipmitool)[\"'],[^\n]{0,200}\Z",
+        keywords=('"-a"', '"-p"', '"-w"', '"--pass"', '"-u"', '"--user"', "'-a'", "'-p'", "'-w'", "'-u'"),
+        pattern=r"[\"']-(?:[apPw]|-pass)[\"'](?:,[ \t]{0,4}|[ \t]a\d{1,3}=)[\"'](?P<secret>[^\"'\n$]{4,400})[\"']|[\"']-(?:u|-user)[\"'](?:,[ \t]{0,4}|[ \t]a\d{1,3}=)[\"'][^\s:\"']{1,100}:(?P<s2>[^\"'\n$]{3,400})[\"']",
+        before=r"[\"'](?:[\w./-]{0,60}/)?(?:(?:redis|valkey|keydb|memc)-?cli|mysql\w*|mariadb[\w-]*|mongo\w*|psql|cqlsh|ldap\w+|sshpass|curl|wget|http|influx|sqlcmd|docker|nats|clickhouse-client|rabbitmqadmin|ipmitool)[\"'](?:,|[ \t]a\d{1,3}=)[^\n]{0,200}\Z",
         check=lambda secret: not secret.isdigit() and is_path(secret) is False,
         example='test: ["CMD", "redis-cli", "-a", "{}", "ping"]',
         counter_example='test: ["CMD", "redis-cli", "-p", "6379", "ping"]',
         may_be_glued=True,
-        gate=r"[\"']--?[apuw][a-z]*[\"'],[ \t]*[\"'][^\n\"']{4}",
+        gate=r"[\"']--?[apuw][a-z]*[\"'](?:,[ \t]*| a[0-9]+=)[\"'][^\n\"']{4}",
     ),
     PlaceRow(
         kind="secret",
@@ -154,7 +154,7 @@ CALLS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="url_key",
         keywords=(".alchemy.com/v2/", ".alchemyapi.io/v2/", ".infura.io/v3/", ".quiknode.pro/", "rpc.ankr.com/", ".getblock.io/", ".blastapi.io/", "api.telegram.org/bot"),
-        pattern=r"[./][\w.]{4,30}/(?:v\d/|bot\d{6,12}:|\w{2,20}/)?(?P<secret>[A-Za-z0-9_-]{24,80})(?=[\s\"'/?#]|$)",
+        pattern=r"[./]?[\w.]{4,30}/(?:v\d/|bot\d{3,12}:|\w{2,20}/)?(?P<secret>[A-Za-z0-9_-]{24,80})(?=[\s\"'/?#]|$)",
         check=is_random,
         example="SEPOLIA_RPC_URL=https://eth-sepolia.g.alchemy.com/v2/{}",
         counter_example="https://mainnet.infura.io/v3/your-project",

@@ -11,7 +11,7 @@ The name is a sensitive one, the cell looks made; without a name (in a store of 
 from collections.abc import Iterator
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.commands import is_chosen, is_made, is_said
+from execkit_mcp.redaction.commands import is_chosen, is_made, is_pair, is_said
 from execkit_mcp.redaction.gate import gate_of_words
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
@@ -39,6 +39,7 @@ def _is_cell_secret(value: str, name: str) -> bool:
         or is_placeholder(value)
         or is_reference(value)
         or is_date(value)
+        or is_pair(value)
         or _IMAGE.fullmatch(value)
         or (_KEY_ID.fullmatch(value) and "access" in name and "secret" not in name)
     ):

@@ -263,6 +263,16 @@ CHOSEN: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
+        keywords=("mysqli(", "mysql_connect(", "mysqli_connect(", "real_connect(", "pymysql.connect(", "mysqldb.connect(", "getconnection(", "createconnection("),
+        pattern=r"[A-Za-z_.]{4,20}\((?:[ \t]{0,4}(?:[\"'][^\"'\n]{0,200}[\"']|\$?[A-Za-z_][\w.]{0,40})[ \t]{0,4},)[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{4,200})[\"']",
+        check=is_chosen,
+        example='new mysqli("localhost", "shop", "{}", "shop");',
+        counter_example='new mysqli("localhost", "shop", "secret", "shop");',
+        may_be_glued=True,
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
         keywords=("auth=(", "auth = (", "credential(", "credentials(", "usernamepassword("),
         pattern=r"(?i:auth ?= ?\(|(?:networkcredential|credentials?|usernamepassword\w{0,20})\()[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
         check=is_chosen,

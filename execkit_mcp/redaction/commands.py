@@ -15,7 +15,6 @@ _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
 _PAIR = lazy_regex(r"-{0,2}(?!(?:value|data)=)[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]")
-"""``request_id=…``: the name of something else, and its value."""
 _VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w*|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
 
@@ -36,7 +35,12 @@ def is_chosen(secret: str) -> bool:
 
 def is_generated(secret: str) -> bool:
     """As above, and no words: what stands in running text."""
-    return is_made(secret) and not is_wordy(secret) and _PAIR.match(secret) is None
+    return is_made(secret) and not is_wordy(secret) and not is_pair(secret)
+
+
+def is_pair(value: str) -> bool:
+    """Whether ``value`` is the name of something else and its value: ``request_id=…``."""
+    return _PAIR.match(value) is not None
 
 
 def is_said(secret: str) -> bool:

@@ -121,7 +121,7 @@ _NAME_LIKE = lazy_regex(
     r"[\]),;:\"'}]{0,4}"
 )
 _SENSITIVE = lazy_regex(
-    r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
+    r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
 )
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
@@ -130,6 +130,11 @@ _NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG
 _CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
 _NAMING = frozenset({Trust.SECRET, Trust.TOKEN})
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BLANKS = lazy_regex(r"[\s.,;:!?()]+")
+_MIN_BLANKS = 3
+_LITTLE_WORDS = lazy_regex(
+    r"(?i:\b(?:at|least|must|be|the|of|is|a|an|to|your|with|for|characters|and|or|from|no|not|in|on|by|if)\b)"
+)
 _MIN_TOKEN_CHARS = 6
 _MIN_WEAK_CHARS = 10
 _MAX_LOOKED_THROUGH = 512
@@ -147,7 +152,11 @@ def _is_code(value: str, trust: Trust, *, is_quoted: bool) -> bool:
 
 def _is_prose(value: str) -> bool:
     """Whether ``value`` is a sentence about a secret: 'Password used to make the key'."""
-    return " " in value and not any(c.isdigit() for c in value) and _SENSITIVE.search(value) is not None
+    if " " not in value or any(not word.isdigit() and any(map(str.isdigit, word)) for word in _BLANKS.split(value)):
+        return False
+    if _SENSITIVE.search(value) is not None:
+        return True
+    return value.count(" ") >= _MIN_BLANKS and (value[-1] in ".!?" or len(_LITTLE_WORDS.findall(value)) > 1)
 
 
 def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str = "") -> bool:  # noqa: C901, PLR0911 - a list of reasons

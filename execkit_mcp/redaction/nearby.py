@@ -44,7 +44,7 @@ KEYWORDS: dict[str, Trust] = {
 _OPEN_KEYS = lazy_regex(
     r"(?i:cache|public|pub|primary|foreign|partition|sort|idempotency|object|row|group|map|hash|lookup|s3|index|unique|dedup\w*|etag|translation|i18n|msg|message|state|resource|redis|host"
     r"|known|kms|file|query|search|bucket|record|cert|lock|metric|label|label_?set|dict|json|column|registry|hot|accelerator|return|enter|arrow|issue|build|config|store|route|feature|meta|ssh|gpg|pgp"
-    r"|signer|verify|verification|verifying|site|publishable|anon|websocket|event|context|data_?set|checksum|digest|content|correlation|trace|tracking|session_?cache)\Z"
+    r"|signer|verify|verification|verifying|site|publishable|anon|websocket|event|context|data_?set|checksum|digest|content|correlation|trace|tracking|session_?cache|kernel|module|apt|rpm)\Z"
 )
 """What stands before ``_key`` in names of what everybody may know."""
 _TAIL = lazy_regex(r"[A-Za-z0-9_.-]{0,24}")

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from execkit_mcp.model.regex import lazy_regex
+from execkit_mcp.redaction.bare import MAX_NAME as _MAX_OPTION
+from execkit_mcp.redaction.bare import MORE_WORDS, bare_end, bare_value
 from execkit_mcp.redaction.gate import BORDER, gate_of_words
 from execkit_mcp.redaction.names import ALONE, NAMES, NameRow, Trust, is_named_after, is_secret
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
-from execkit_mcp.redaction.value import is_identifier, is_wordy
+from execkit_mcp.redaction.value import is_wordy
 
 _ASSIGNMENT = lazy_regex(
     r"(?P<tail>[A-Za-z0-9_.-]{0,40})"
@@ -66,7 +68,7 @@ _ABOUT_TAIL = lazy_regex(
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
-    r"|helper|mgr|env|var|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
+    r"|helper|mgr|env|var|accessor|variable|params?|parameters?|property|attribute|column|input|button|title|message|msg|desc|description|help|tooltip|placeholder|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
     r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
     re.IGNORECASE,
 )
@@ -76,37 +78,23 @@ _ABOUT_CAMEL = lazy_regex(
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
     r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
     r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
-    r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality)$"
+    r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
     r"|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
 )
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
 _ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")
-_QUERY_NAME = lazy_regex(r"[?&][\w.%-]*\Z")
-_BARE_LITERAL = lazy_regex(r"(?:-?\d[\d.]*(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]])")
-_NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
-_CLOSERS = {")": "(", "]": "[", "}": "{"}
-_MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
 _DESCRIBES = lazy_regex(r"[\"'(\[]?[A-Za-z][A-Za-z'-]{0,20}[\"')\],:.]{0,2}[ \t]+[A-Za-z(\"'<\[]")
-_NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
 _PASSES = lazy_regex(
     r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
 )
 _PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
-_UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
-_TYPE = lazy_regex(r"(?:\w{1,40}\.)?(?:[A-Z]+[a-z]*\d{0,3}){1,6}|(?:[a-z]{1,12}\.)?(?:str|bytes)")
-_AFTER_A_TYPE = frozenset(",)=")
-_PLAIN_TYPE = lazy_regex(r"[A-Z][a-z]+(?:[A-Z][a-z]+){0,6}")
-_AFTER_A_PLAIN_TYPE = frozenset(";<|[")
-_MINIFIED = lazy_regex(
-    r"!{1,2}(?:[01](?!\w)|[\w$]*\.)|\+\w\)|case\"|(?:true|false|null|void|undefined)(?:[,;)}\"]|\?\?|==)|[\w$]{1,40}==(?!$)|[\w$]{1,40};(?:if|for|return|var|let|const|this)\b"
-    r"|[A-Za-z_$][\w$.]{0,60}(?:[+-]\d{1,2})?(?:[)}\]]{1,3}[,;=.]|\}{1,3}[a-z]{2,10}(?:\W|$))|[\w$]{1,3},[\w$]{1,3}\.\w+\}|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\?\?|\|\||&&|,[\w$]+\.)"
-    r"|[A-Za-z_$][\w$]{0,20}[+-]\d{1,2}(?:[;,)}\]]|$)"
+_CURSOR = lazy_regex(
+    r"(?i:next|page|prev(?:ious)?|continuation|pagination|idempotency|cancel(?:lation)?|sync|resume|cursor|[beu]os|pad|unk|mask)[_-]?\Z"
 )
-"""How a value goes on where code has no blanks."""
+"""What stands before ``token`` where everybody may know it."""
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
 _SHORT_WORD = 4
 _SHORT_HEAD = 12
-_OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
 _RESOURCE = lazy_regex(r"[A-Za-z0-9]:\Z")
 _DEFINE = lazy_regex(
     r"(?:define|putenv|setenv|ini_set|config|setting|option|set|put|add|VALUES|,|^|\[)[ \t]{0,4}\([ \t]{0,4}[\"'][\w.-]{0,40}\Z"
@@ -115,32 +103,8 @@ _OPTION_IN_QUOTES = lazy_regex(r"[\"']-{1,2}[\w.-]{0,40}\Z")
 _PAIR_END = lazy_regex(r"[\"'][ \t]{0,4}\)")
 _NUMBERED = lazy_regex(r"[a-z]\d{3,}\Z|[^\w]")
 _QUOTES = {"double": '"', "single": "'"}
-_MAX_OPTION = 40
 _MIN_GENERATED = 12
 FOLDER = ("PWD=/", 'PWD="/', "PWD='/")  # and OLDPWD: where a shell stands
-_MAX_SCHEME_PART = 5
-_MIN_BEFORE_WORDS = 3
-
-
-def _bare_end(text: str, start: int, end: int, name_at: int) -> int:
-    """Where the unquoted value that starts at ``start`` ends."""
-    value = text[start:end]
-    if ("&" in value or "#" in value or ";" in value) and _QUERY_NAME.search(text, max(0, name_at - 64), name_at):
-        value = re.split(r"[&#;]", value, maxsplit=1)[0]
-    pair = _NEXT_PAIR.search(value) if "," in value or ";" in value else None
-    if pair is not None:
-        value = value[: pair.start()]
-    while value and (value[-1] in ",;" or (value[-1] in _CLOSERS and _CLOSERS[value[-1]] not in value)):
-        value = value[:-1]
-    return start + len(value)
-
-
-def _default(text: str, start: int, stop: int, name_at: int) -> tuple[int, int]:
-    """Where the default of ``${PASSWORD:-default}`` stands, if that is what the value is."""
-    if text[start] not in "-=+" or text.rfind("${", max(0, name_at - _MAX_OPTION), name_at) < 0:
-        return start, stop
-    end = text.find("}", start, stop)
-    return start + 1, stop if end < 0 else end
 
 
 def _after_comma(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) -> Iterator[Span]:
@@ -188,22 +152,6 @@ def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Ite
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
 
 
-def _is_bare_code(value: str, row: NameRow, sep: str, *, is_spaced: bool, is_env: bool) -> bool:
-    """Whether an unquoted ``value`` after ``sep`` is code or a comment rather than a value."""
-    is_password = row.trust is Trust.PASSWORD
-    if "}/" in value or (sep == ":" and is_spaced and _NEXT_FIELD.match(value) is not None):
-        return True  # src/{token1 => token2}/a; {Password: User:app}
-    if sep == "==" or (is_spaced and value.startswith("#")) or (not is_env and _MINIFIED.match(value) is not None):
-        return True
-    if value[:2] in _OPENS_MORE or (value[:1] == "{" and sep == "=>"):
-        return True  # {"type": "string"}
-    if value[:1] in {"[", "(", "{"} and (not is_password or (is_spaced and sep != ":")):
-        return True
-    if sep == ":" and not is_spaced and value.isalpha() and len(value) <= _MAX_SCHEME_PART:
-        return True  # passwd:uid
-    return is_spaced and sep != ":" and (is_identifier(value) or (not is_password and value.isalpha()))
-
-
 def _opens_before(text: str, at: int, quote: str) -> bool:
     """Whether ``quote`` opens right before the name that holds the word at ``at``."""
     first = at
@@ -224,34 +172,10 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
     if group in _QUOTES and found["sep"] == ":" and not found["close"] and _opens_before(text, at, _QUOTES[group]):
         return  # the "Password:" prompt
     if group == "bare":
-        start, stop = _default(text, start, stop, at)
-        literal = _BARE_LITERAL.match(text, start, stop) if found["sep"] == ":" and found["close"] else None
-        stop = _bare_end(text, start, stop, at) if literal is None else literal.end()
-        sep = found["sep"] or ""
-        is_spaced = bool(sep) and found.end() > found.end("sep")
-        is_sentence = is_spaced and _MORE_WORDS.match(text, stop, end) is not None
-        if is_sentence and (sep == ":" or stop - start < _MIN_BEFORE_WORDS):
-            return  # "password: must be changed"
-        bare = text[start:stop]
-        following = text[stop : stop + 1]
-        is_type = sep == ":" and (
-            (following in _AFTER_A_TYPE and _TYPE.fullmatch(bare) is not None)
-            or (
-                following in _AFTER_A_PLAIN_TYPE
-                and row.trust is not Trust.PASSWORD
-                and _PLAIN_TYPE.fullmatch(bare) is not None
-            )
-        )
-        is_unpacked = is_spaced and sep == "=" and bare.isalpha() and _UNPACKED.search(text, max(0, at - 80), at)
-        if (
-            is_type
-            or is_unpacked
-            or _is_bare_code(bare, row, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
-            or (is_spaced and found["tail"].endswith(bare))
-            or (following == ">" and bare.endswith("="))  # an arrow
-            or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")
-        ):
-            return  # token = auth_token, pwd=pwd
+        bounds = bare_value(text, at, (start, stop, end), row.trust, found)
+        if bounds is None:
+            return
+        start, stop = bounds
     if is_secret(text[start:stop], row.trust, found["tail"], is_quoted=group != "bare", kind=row.kind):
         stop = _whole(text, start, stop, end, group)
         if (
@@ -294,10 +218,10 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
     group = str(value.lastgroup)
     start, stop = value.span(group)
     if group == "bare":
-        stop = _bare_end(text, start, stop, at)
+        stop = bare_end(text, start, stop, at)
         if text[start - 2 : start].isspace() and _DESCRIBES.match(text, start, end) is not None:
             return  # --password-stdin    Take it from stdin
-        if is_set and text[start:stop].isalpha() and _MORE_WORDS.match(text, stop, end) is not None:
+        if is_set and text[start:stop].isalpha() and MORE_WORDS.match(text, stop, end) is not None:
             return  # a sentence: set the password if …
     is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])
     trust = Trust.PASSWORD if row.kind == "password" else Trust.SECRET if is_given else Trust.TOKEN
@@ -326,6 +250,8 @@ def is_public(text: str, at: int) -> bool:
     """Whether the word at ``at`` is part of another name: PublicKeyToken, existingSecret, first_pass."""
     first = max(0, at - _SHORT_HEAD)
     is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
+    if text[at : at + 5].lower() == "token" and _CURSOR.search(text, first, at) is not None:
+        return True
     return is_turn or _PUBLIC.search(text, first, at) is not None
 
 

@@ -23,12 +23,13 @@ _PLACEHOLDER = lazy_regex(
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
-    | via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url
+    | via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
+    | (?:get|set|convertto|convertfrom|read|new|import|unprotect|invoke)-[a-z]+
     | present|absent|enabled|disabled|active|inactive|configured|stored|valid|saved|supported|available|protected|encrypted
     | include|same-origin|omit|credentialless | &lt;.*                       # of a fetch; <token> in HTML
     | password|passwd|passphrase|pass|pwd?|psw|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
@@ -48,11 +49,12 @@ _STANDS_FOR = lazy_regex(
     r"[-_ .]?\w*(?:[-_ .]\w+)*",
     re.IGNORECASE,
 )
-_MASK = lazy_regex(r"[xX]{5,}|X{4,}|\*{3,}|[\u2022\u25cf\u00b7]{3,}|0{8,}")
+_MASK = lazy_regex(r"[xX]{5,}|X{4,}|\*{3,}|[\u2022\u25cf\u00b7]{3,}|0{8,}|-{6,}|\+{6,}|#{4,}|_{6,}")
 _CUT_SHORT = lazy_regex(r"[\w+/=:. -]{0,14}(?:\.{3,}|\u2026)\w{0,6}")
-_PARTS = lazy_regex(r"[-_./: ]+")
+_ENCODED = lazy_regex(r"[A-Za-z0-9+/]{8,40}={0,2}")
+_PARTS = lazy_regex(r"[-_./:+ ]+")
 _STAND_IN = lazy_regex(
-    r"(?:your|example|changeme|replace|insert|placeholder|dummy|fake|redacted|yoursecret|dontuse|notasecret|notreal|goes|todo|xxx+)[a-z]*"
+    r"(?:your|example|changeme|replace|insert|placeholder|dummy|fake|redacted|yoursecret|dontuse|notasecret|notreal|goes|todo|xxx+|omitted|hidden|masked|filtered|removed|sensitive|scrubbed|withheld|suppressed|sanitized|concealed)[a-z]*"
 )
 """A part of what stands for a secret, if the other parts are words too: sk-your-key-here."""
 _POINTER = lazy_regex(
@@ -124,9 +126,17 @@ def is_placeholder(value: str) -> bool:
         return True
     if _STANDS_FOR.fullmatch(value) is not None:
         return not is_random(value) or is_wordy(value)
-    if is_masked(value) or is_pointer(value):
+    if is_masked(value) or is_pointer(value) or _is_encoded_placeholder(value):
         return True
     return _DOCUMENTED.fullmatch(value) is not None or (len(value) >= _MIN_RANDOM_CHARS and len(set(value)) <= _FEW)
+
+
+def _is_encoded_placeholder(value: str) -> bool:
+    """Whether ``value`` is the base64 of a word that stands for a secret, as manifests hold it."""
+    if len(value) % 4 or _ENCODED.fullmatch(value) is None:
+        return False
+    text = base64.b64decode(value)
+    return text.isascii() and text.strip().isalnum() and is_placeholder(text.strip().decode("ascii"))
 
 
 def is_masked(value: str) -> bool:

@@ -26,7 +26,7 @@ KEY_OWNERS: tuple[str, ...] = (
     "session", "webhook", "fernet", "subscription", "application", "app", "consumer", "integration", "ingestion", "registration", "license", "licence", "unseal",
     "recovery", "auth", "aes", "des", "cipher", "crypto", "server", "client", "data", "bot", "root", "ssh", "tls", "ssl", "vault", "stripe", "sendgrid",
     "openai", "anthropic", "mailgun", "twilio", "datadog", "algolia", "write", "ingest", "instrumentation", "project", "user", "secure", "jwt", "cookie", "secret", "wpa", "wep",
-    "wifi", "backup", "activation", "product", "pairing", "enrollment", "join", "cluster", "gossip", "node", "agent", "device", "tsig", "psk", "network", "spend", "view", "crypt", "wireless", "wlan", "set", "mac", "seed", "rpc", "setup", "secretaccess", "upload", "release",
+    "wifi", "backup", "activation", "product", "pairing", "enrollment", "join", "cluster", "gossip", "node", "agent", "device", "tsig", "psk", "network", "spend", "view", "crypt", "wireless", "wlan", "set", "mac", "seed", "rpc", "setup", "secretaccess", "upload", "release", "certificate",
 )  # fmt: skip
 """What stands before ``key`` where it names a secret."""
 PASS_OWNERS: tuple[str, ...] = (

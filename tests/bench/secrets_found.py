@@ -70,6 +70,7 @@ def main() -> None:
         "twelfth": _corpus("lately").LATELY,
         "thirteenth": _corpus("endmost").ENDMOST,
         "fourteenth": _corpus("unread").UNREAD,
+        "fifteenth": _corpus("unknown").UNKNOWN,
     }
     for name, templates in sets.items():
         total = leaked = 0

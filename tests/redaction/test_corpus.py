@@ -36,6 +36,7 @@ afresh = load("afresh")
 lately = load("lately")
 endmost = load("endmost")
 unread = load("unread")
+unknown = load("unknown")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -53,6 +54,7 @@ TEMPLATES = {
     "LATELY": lately.LATELY,
     "ENDMOST": endmost.ENDMOST,
     "UNREAD": unread.UNREAD,
+    "UNKNOWN": unknown.UNKNOWN,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -87,6 +89,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("LATELY", 0.97),
         ("ENDMOST", 0.99),
         ("UNREAD", 0.98),
+        ("UNKNOWN", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -124,6 +127,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *lately.LATELY_CALM,
             *endmost.ENDMOST_CALM,
             *unread.UNREAD_CALM,
+            *unknown.UNKNOWN_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
