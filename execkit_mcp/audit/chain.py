@@ -516,4 +516,4 @@ def _dumps(value: Mapping[str, object]) -> bytes:
 def _digest(body: bytes, key: bytes | None) -> str:
     if key is None:
         return hashlib.sha256(body).hexdigest()
-    return hmac.new(key, body, "sha256").hexdigest()
+    return hmac.digest(key, body, "sha256").hex()
