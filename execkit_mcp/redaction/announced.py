@@ -43,7 +43,17 @@ FORMS: dict[str, Form] = {
     "codes": Form(_ALONE),
     "phrase": Form(lazy_regex(r"[ \t]*(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4})[ \t\r]*"), lazy_regex(r"[^a-z\n]*|[^\n]*[.:!=]+[ \t\r]*")),
     "second": Form(lazy_regex(r"(?P<secret>[^\s<]{4,400})[ \t\r]*"), lazy_regex(r"[\w.@+-]{1,64}[ \t\r]*")),
+    "section": Form(
+        lazy_regex(r"[ \t]*[\"']?(?:[Kk]ey|KEY|[Vv]alue)[\"']?[ \t]*(?::|=>?)[ \t]*(?:\"(?P<double>[^\"\n]{10,4096})\"|'(?P<single>[^'\n]{10,4096})'|(?P<secret>[^\s\"'{}\[\],]{10,4096})),?[ \t\r]*"),
+        lazy_regex(r"[ \t]*[\"']?[A-Za-z][\w.-]{0,40}[\"']?[ \t]*[:=][ \t]*[^\n{}]{0,200}"),
+    ),
+    "element": Form(lazy_regex(r"[ \t]*<(?:[Vv]alue|string|data|text)>(?P<secret>[^<\n]{3,4096})</\w{4,6}>[ \t\r]*")),
+    "entries": Form(
+        lazy_regex(r"[ \t]+[\w.-]{1,60}:[ \t]+(?:\"(?P<double>[^\"\n]{8,4096})\"|'(?P<single>[^'\n]{8,4096})'|(?P<secret>[^\s\"'{}\[\],]{8,4096}))[ \t\r]*"),
+        lazy_regex(r"[ \t]+[\w.-]{1,60}:[^\n]{0,400}"),
+    ),
     "key": Form(lazy_regex(r"(?P<secret>[A-Za-z0-9+/]{20,80}={0,2})[ \t\r]*")),
+    "passwords": Form(lazy_regex(r"(?P<secret>(?:\S{6,80}[ \t]{1,2}){0,12}\S{6,80})[ \t\r]*")),
     "digits": Form(lazy_regex(r"[ \t]*(?:(?:\d{1,2}[.)]|[-*])[ \t]+)?(?P<secret>[\w-]{6,40}(?:[ -][\w-]{3,40}){0,5})[ \t\r]*")),
     "member": Form(
         lazy_regex(r"[ \t]*[\"']?[Vv]alue[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\n]{1,4096})\"|'(?P<single>[^'\n]{1,4096})'),?[ \t\r]*"),
@@ -101,6 +111,27 @@ class Announcement(Struct, frozen=True):
 
 _ACCOUNT = lazy_regex(r"[\w.$-]{1,64}:[x*!]*:\d*:[^\n]*")
 """A line of passwd or group, which holds no password itself."""
+SECTIONS = (
+    "jwt",
+    "encryption",
+    "crypto",
+    "crypt",
+    "signing",
+    "hmac",
+    "openai",
+    "anthropic",
+    "sendgrid",
+    "mailgun",
+    "stripe",
+    "algolia",
+    "datadog",
+    "pusher",
+    "recaptcha",
+    "storage",
+    "webhook",
+    "license",
+)
+"""Parts of a configuration in which ``key`` names a secret."""
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
              "read -field", "kv get -field", "reveal ", "get-password", "find-generic-password", "get-login-password", "bw get password", "decrypt-secret", "get-secret-value",
              "generate-password", "pwgen", "openssl rand", "rake secret", "rails secret", "token_hex", "token_urlsafe", "get-access-token", "secret-tool lookup",
@@ -118,6 +149,12 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"[$#%\u276f] (?:sudo )?(?:cat|head|tail|more|less|bat) [\w./~@-]{0,120}(?:auth|user-?pass|login|creds?|credentials?)(?:[._-][\w.-]{0,20})?[ \t\r]*(?:#[^\n]{0,100})?$"),
         "second", "$ cat /etc/openvpn/auth.txt", hint=Trust.PASSWORD, skips=1, holds=("auth", "pass", "login", "cred")),
+    Announcement(
+        lazy_regex(rf"(?i)^[ \t]*[\"']?[\w.-]{{0,24}}(?:{'|'.join(SECTIONS)})(?:settings|options|config)?[\"']?[ \t]*(?::[ \t]*\{{?|=[ \t]*\{{|=>[ \t]*(?:\[|array\())[ \t\r]*$|^\[[\w.]{{0,24}}(?:{'|'.join(SECTIONS)})\][ \t\r]*$"),
+        "section", '"Jwt": {', hint=Trust.PASSWORD, skips=6, ends="{:][("),
+    Announcement(lazy_regex(r"^[ \t]*stringData:[ \t\r]*$"), "entries", "stringData:", hint=Trust.PASSWORD, lines=_MOST_CODES, skips=_MOST_CODES, ends=":", holds=("stringData",)),
+    Announcement(lazy_regex(r"^[ \t]*<(?:\w{1,20}:)?[\w.-]{0,40}(?:[Pp]assword|[Pp]assphrase|[Ss]ecret)>[ \t\r]*$"), "element", "<Password>", Trust.PASSWORD, ends=">"),
+    Announcement(lazy_regex(r"[$#%\u276f] (?:pwgen|apg|makepasswd|diceware|gpw)\b[^\n|]{0,100}$"), "passwords", "$ pwgen -s 20 3", Trust.SECRET, lines=_MOST_CODES, holds=("pwgen", "apg", "makepasswd", "diceware", "gpw")),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
@@ -263,7 +300,8 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
         group = str(found.lastgroup)
         value = found[group]
         is_one = (
-            is_secret(value, said.trust, "", is_quoted=True)
+            (said.form == "passwords" and not any(map(is_wordy, value.split())))
+            or is_secret(value, said.trust, "", is_quoted=True)
             if said.trust is not None
             else (_looks_made(value) and (said.form != "items" or len(value) >= _MIN_ITEM))
             or is_given(value, said.hint, Distance.BESIDE, is_quoted=False)

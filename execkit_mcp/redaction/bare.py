@@ -14,6 +14,7 @@ _NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _SENTENCE = lazy_regex(r"(?:[ \t]+[\w'{}<>\u00c0-\uffff-]+){2}")
 _DOTTED_NAME = lazy_regex(r"(?:^|\n)[ \t]*(?:[\w-]+\.)+[\w-]*\Z")
+_COMMENT = lazy_regex(r"(?:^|\n)[ \t]*(?:[#;]|//|--)[#; \t]*[\w.-]*\Z")
 MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
 _NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
 _UNPACKED = lazy_regex(r"\w, ?[\w.]{0,40}\Z")  # user, password = …
@@ -86,6 +87,11 @@ def _is_translation(text: str, at: int, stop: int, end: int) -> bool:
     return is_sentence and _DOTTED_NAME.search(text, max(0, at - 2 * MAX_NAME), at) is not None
 
 
+def _is_commented(text: str, at: int, bare: str) -> bool:
+    """Whether a word is what a line that is commented out gives: ``;admin_password = admin``."""
+    return bare.isalpha() and _COMMENT.search(text, max(0, at - 2 * MAX_NAME), at) is not None
+
+
 def bare_value(
     text: str, at: int, bounds: tuple[int, int, int], trust: Trust, found: re.Match[str]
 ) -> tuple[int, int] | None:
@@ -115,7 +121,7 @@ def bare_value(
         or (is_word and is_spaced and _UNPACKED.search(text, max(0, at - 80), at))
         or (is_word and not is_spaced and _is_translation(text, at, stop, end))
         or _is_bare_code(bare, trust, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
-        or (is_spaced and found["tail"].endswith(bare))
+        or (is_spaced and (found["tail"].endswith(bare) or _is_commented(text, at, bare)))
         or (following == ">" and bare.endswith("="))  # an arrow
         or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")
     ):

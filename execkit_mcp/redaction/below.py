@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, structs
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.announced import PRINTERS, Announcement, announced_on, announcement_of
+from execkit_mcp.redaction.announced import PRINTERS, SECTIONS, Announcement, announced_on, announcement_of
 from execkit_mcp.redaction.gate import gate_of_words
 from execkit_mcp.redaction.names import Trust, is_secret
 from execkit_mcp.redaction.rule import Rule
@@ -25,23 +25,46 @@ from execkit_mcp.redaction.words import LITERALS, NAMED_LIKE_A_PASSWORD, NAMED_L
 MARK = ""
 """The kind of a span that only says: look below."""
 
+_TUPLE = "("
 _SEPARATORS = "|\u2502\t,;"
 _MAX_HEAD = 400
 _MAX_ROW = 8192
 _TABS = "\t\t"  # so many that cells stand below each other
 _COPY = lazy_regex(r"COPY [\w.\"]{1,120} \((?P<names>[\w\", ]{1,300})\) FROM stdin;[ \t\r]*$")
+_INSERT = lazy_regex(
+    r"(?i)[ \t]*(?:insert(?: ignore)?|replace) into [\w.\"`\[\]]{1,100} ?\((?P<names>[\w\"`\[\], \t]{1,300})\)[ \t]*values[ \t\r]*$"
+)
+_ROW = lazy_regex(r"[ \t]*\((?P<row>(?:[^()'\n]|'(?:[^'\n\\]|''|\\.){0,4096}+')*+)\)[ \t]*[,;]?[ \t\r]*$")
+_FIELD = lazy_regex(r"(?:'(?:[^'\n\\]|''|\\.){0,4096}+'|[^,'\n])+")
 _NAME = lazy_regex(
     r"(?!(?:from|import|def|return|class|if|for|while|self) )[A-Za-z_][\w ./#-]{0,40}(?: ?\([\w %/]{1,16}\))?"
 )
 _COLUMNS: tuple[tuple[re.Pattern[str], Trust, str], ...] = (
     (lazy_regex(rf"(?i:(?:[\w .-]*[_ .-])?{NAMED_LIKE_A_PASSWORD}(?:[_ ](?:hash|plain|plaintext|value|text|\d))?|pass|pw|[a-z]{{1,20}}(?-i:Password|Passwd|Pass|Pwd))"), Trust.PASSWORD, "password"),
     (lazy_regex(rf"(?i:(?:[\w .-]*[_ .-])?(?:{NAMED_LIKE_A_SECRET}s?|secret[ _.-]?(?:access[ _.-]?)?key)(?:[_ ](?:base|value|\d))?)|[a-z]{{1,20}}(?:Secret|ApiKey|Key)"), Trust.SECRET, "secret"),
-    (lazy_regex(r"(?i:(?:[\w .-]*[_ .-])?(?:token|tokens|bearer|jwt|cookie|session[ _.-]?key))|[a-z]{1,20}Token"), Trust.TOKEN, "token"),
+    (lazy_regex(r"(?i:(?:[\w .-]*[_ .-])?(?:token|tokens|bearer|jwt|cookie|session[ _.-]?key|totp|otp|otpauth|totp[_ ]?seed|mfa[_ ]?seed))|[a-z]{1,20}Token"), Trust.TOKEN, "token"),
 )  # fmt: skip
 _NAMES_A_SECRET = frozenset({"keyname", "secretname", "tokenname"})
 _RULER = lazy_regex("[\\s|+:=\u2500-\u257f-]+")
 _QUOTED = lazy_regex(r'"(?:[^"]|"")*"|[^",;\t|]*')
-_WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
+_FILES = (
+    "auth.txt",
+    "auth.conf",
+    "userpass",
+    "user-pass",
+    "login.txt",
+    "login.conf",
+    "pass.txt",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    ".key",
+    ".p8",
+    "privkey",
+    "private.pem",
+    "private-key.pem",
+)
+_WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "totp", "stringdata:", "crypt' =>", *_FILES, *(f"{word}{end}" for word in SECTIONS for end in ('":', ":", "]", 'settings":', 'options":', 'config":', "settings:", "config:")), "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
     ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", " pass ", "gopass ", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
 _HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
@@ -62,6 +85,10 @@ def table_of(line: str) -> Table | None:
     """The table that ``line`` is the head of, if one of its columns holds secrets."""
     if len(line) > _MAX_HEAD:
         return None
+    inserted = _INSERT.match(line)
+    if inserted is not None:
+        names = [name.strip(' \t"`[]') for name in inserted["names"].split(",")]
+        return _table(_TUPLE, names)
     copied = _COPY.match(line)
     if copied is not None:
         line = copied["names"].replace(", ", "\t").replace(",", "\t")
@@ -71,6 +98,11 @@ def table_of(line: str) -> Table | None:
     cells = [text.strip(" \t\r\"'*`") for text, _ in _cells(line, separator)]
     if len(cells) < 2 or not all(_NAME.fullmatch(cell) for cell in cells):  # noqa: PLR2004 - one column is no table
         return None
+    return _table(separator, cells)
+
+
+def _table(separator: str, cells: list[str]) -> Table | None:
+    """The table whose head has ``cells``, if one of them is named like a secret."""
     columns = tuple(
         (index, trust, kind)
         for index, cell in enumerate(cells)
@@ -111,6 +143,14 @@ def _cells(line: str, separator: str) -> list[tuple[str, int]]:
     return out
 
 
+def _fields(line: str) -> list[tuple[str, int]]:
+    """The fields of a row of ``INSERT … VALUES`` and where each starts."""
+    row = _ROW.match(line)
+    if row is None:
+        return []
+    return [(found[0], found.start()) for found in _FIELD.finditer(line, *row.span("row"))]
+
+
 def _is_cell_secret(value: str, trust: Trust) -> bool:
     if " " in value or not (any(c.isdigit() for c in value) and any(c.isalpha() for c in value)):
         return False  # a word in a table is more often about secrets
@@ -127,7 +167,7 @@ def secrets_of(table: Table, line: str) -> list[Span] | None:
         return None
     if _RULER.fullmatch(line) is not None:
         return []
-    cells = _cells(line.rstrip("\r"), table.separator)
+    cells = _cells(line.rstrip("\r"), table.separator) if table.separator != _TUPLE else _fields(line)
     if len(cells) != table.count:
         return None
     spans: list[Span] = []
@@ -261,6 +301,12 @@ def _words_gates() -> tuple[str, ...]:
         rf"^/?[a-z0-9_.-]+/[^ \t\n]*{words}[a-z0-9_-]*[ \t\r]*$",
         r"keys?[ ]create|keygen|genkey|auth-?keys|mnemonic|(?:seed|recovery|backup)[ ](?:phrase|words)|auth-user-pass>|vault[.]azure[.]net/secrets/|untrusted comment|resource[ \t]+\"(?:random_|tls_private_key)|keyname(?:[\"'][ \t]*:|[ \t])|334 ugfz",
         rf"form-data;[^\n]*{words}",
+        rf"{prompt}[^\n]*{gate_of_words(_FILES)}",
+        rf"(?:{'|'.join(SECTIONS)})(?:settings|options|config)?[\"']?[ \t]*(?:[:\]=][ \t]*[{{]?|=>[ \t]*(?:\[|array\())[ \t\r]*$",
+        r"stringdata:",
+        r"<[a-z0-9_?:.-]*(?:password|passphrase|secret)>[ \t\r]*$",
+        r"\"type\"[ \t]*:[ \t]*\"(?:random_|tls_private_key)",
+        r"totp",
         r"\"type\"[^\n]*(?:secret|password|token|securestring)",
         rf"(?:name|key)[\"']?[ \t]*[:=][^\n]*{words}",
         rf"{words}[^\n]*(?:reset|generated|created|updated|changed|rotated)",

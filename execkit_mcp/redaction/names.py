@@ -117,7 +117,7 @@ NAMES: tuple[NameRow, ...] = (
 
 # a value that names itself is the name of a variable: client_secret=client_secret, "client_secret_basic"
 _NAME_LIKE = lazy_regex(
-    r"\[?(?:[A-Za-z]{0,60}_[A-Za-z_]{0,60}|[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}|[a-z]{1,40}(?:-[a-z]{1,40}){1,5}|(?:\w{1,40}\.)?[A-Za-z][a-z]{0,40}\d{0,5}(?:[A-Z]{1,6}[a-z]{1,40}){1,6})"
+    r"\[?(?:[A-Za-z]{0,60}_[A-Za-z_]{0,60}|[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}|[A-Za-z]{1,40}(?:-[A-Za-z]{1,40}){1,5}|(?:\w{1,40}\.)?[A-Za-z][a-z]{0,40}\d{0,5}(?:[A-Z]{1,6}[a-z]{1,40}){1,6})"
     r"[\]),;:\"'}]{0,4}"
 )
 _SENSITIVE = lazy_regex(

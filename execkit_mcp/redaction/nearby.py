@@ -185,6 +185,12 @@ def _is_inside_word(text: str, at: int, after: int, word: str) -> bool:
     )
 
 
+def _is_begun(text: str, after: int, word: str) -> bool:
+    """Whether a longer word begins with ``word``: keychain, keyboard."""
+    rest = text[after : after + 2]
+    return word.endswith("key") and rest[:1].islower() and rest.rstrip(":= \"'") != "s"
+
+
 def _is_in_blob(text: str, at: int, after: int) -> bool:
     """Whether the word only happens to stand in a longer run of characters that was made at random."""
     head = text[max(0, at - _MOST_BEFORE) : at]
@@ -232,7 +238,7 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         return None
     if word in _CHOSEN:
         trust = Trust.PASSWORD
-    if _is_inside_word(text, at, after, word):
+    if _is_inside_word(text, at, after, word) or (trust is Trust.WEAK and _is_begun(text, after, word)):
         return None
     if word in _CAMEL:
         after = at + _SHORT_WORD

@@ -71,6 +71,7 @@ def main() -> None:
         "thirteenth": _corpus("endmost").ENDMOST,
         "fourteenth": _corpus("unread").UNREAD,
         "fifteenth": _corpus("unknown").UNKNOWN,
+        "sixteenth": _corpus("untold").UNTOLD,
     }
     for name, templates in sets.items():
         total = leaked = 0

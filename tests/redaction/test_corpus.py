@@ -37,6 +37,7 @@ lately = load("lately")
 endmost = load("endmost")
 unread = load("unread")
 unknown = load("unknown")
+untold = load("untold")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -55,6 +56,7 @@ TEMPLATES = {
     "ENDMOST": endmost.ENDMOST,
     "UNREAD": unread.UNREAD,
     "UNKNOWN": unknown.UNKNOWN,
+    "UNTOLD": untold.UNTOLD,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -90,6 +92,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("ENDMOST", 0.99),
         ("UNREAD", 0.98),
         ("UNKNOWN", 0.98),
+        ("UNTOLD", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -128,6 +131,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *endmost.ENDMOST_CALM,
             *unread.UNREAD_CALM,
             *unknown.UNKNOWN_CALM,
+            *untold.UNTOLD_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
