@@ -421,10 +421,10 @@ class _Walk(Struct):
                 raise Broken(f"entry {entry.seq} is not the one that was noted: its hash is {entry.hash}")
         data = entry.data
         if entry.kind == RETIRED:
-            last = data.get("segment")
-            if not isinstance(last, int) or self.ends.get(last, (0, "")) != (data.get("seq"), data.get("hash")):
+            last, end = data.get("segment"), (data.get("seq"), data.get("hash"))
+            if not isinstance(last, int) or (last >= self.missing and self.ends.get(last, (0, "")) != end):
                 raise Broken("what this entry says of removed segments does not fit the others")
-            self.is_missing_told = self.is_missing_told or last >= self.missing
+            self.is_missing_told = self.is_missing_told or last >= self.missing  # an earlier one says less
         elif entry.kind == RESTORED:
             self.notes.append(
                 f"{self.file}: {data.get('entries')} entries before number {entry.seq} were missing when a writer"
@@ -476,7 +476,8 @@ class _Walk(Struct):
             raise Broken("the segment does not open with the name of its log and its number")
         if data.get("key") != key_id(self.key):
             raise Broken("the segment was written with another key")
-        if declared != (len(torn_before), hashlib.sha256(torn_before).hexdigest()):
+        is_before_retired = self.number == self.missing + 1 and self.missing > 0
+        if declared != (len(torn_before), hashlib.sha256(torn_before).hexdigest()) and not is_before_retired:
             raise Broken("the end of the segment before this one was changed after it was closed")
         self.signer = str(data.get("signer") or "")
         if self.due_signer and self.signer not in ("", self.due_signer):

@@ -196,6 +196,29 @@ def test_retired_segments_leave_a_log_that_is_whole(folder):
     assert not verify_folder(folder).is_intact
 
 
+def test_segments_retired_one_after_the_other_leave_a_log_that_is_whole(folder):
+    log = open_log(folder)
+    now_s = log._clock.epoch_s()
+    for path in folder.glob("audit-*.jsonl"):
+        os.utime(path, (now_s, now_s))
+    for number in (1, 2):
+        os.utime(folder / segment_name(number), (0, 0))
+        assert log.retire(Keep(days=1)) == 1
+    log.close()
+    assert verify_folder(folder).problem is None
+
+
+def test_a_torn_end_that_was_retired_leaves_a_log_that_is_whole(tmp_path):
+    open_log(tmp_path).close()
+    with (tmp_path / segment_name(1)).open("ab") as file:
+        file.write(b'{"torn')
+    log = open_log(tmp_path)
+    log._clock.advance(4e9)
+    assert log.retire(Keep(days=1e-9)) == 1
+    log.close()
+    assert verify_folder(tmp_path).problem is None
+
+
 def test_a_crash_while_segments_were_removed_leaves_a_log_that_is_whole(folder, monkeypatch):
     log = open_log(folder)
     log._clock.advance(4e9)
