@@ -29,7 +29,7 @@ _NOT_SECRET = lazy_regex(
 _DIGIT = lazy_regex("[0-9]")
 _PUBLIC_WORDS = lazy_regex(
     r"(?i:public|fingerprint|thumbprint|integrity|checksum|digest|sha\d|md5|commit|revision|etag|ssh-(?:rsa|ed25519)|ecdsa-sha2"
-    r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource|[-_ \"]accessor)"
+    r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource|[-_ \"]accessor|enc\[aes)"
 )
 
 

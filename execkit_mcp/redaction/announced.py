@@ -39,7 +39,7 @@ _MEMBER = lazy_regex(
     r"[ \t]*[\"']?[A-Za-z][\w-]{0,40}[\"']?[ \t]*[:=][ \t]*(?:[\"'][^\"'\n]{0,120}[\"']|[\w.-]{0,60}),?[ \t\r]*"
 )
 FORMS: dict[str, Form] = {
-    "alone": Form(_ALONE, lazy_regex(r"[ \t\r]*|[-=]{3,40}[ \t\r]*|[^\w\n]{0,8}(?i:warn|note|using)[^\n]{0,200}")),
+    "alone": Form(_ALONE, lazy_regex(r"[ \t\r]*|[-=]{3,40}[ \t\r]*|[^\w\n]{0,8}(?i:warn|note|using)[^\n]{0,200}|(?:>>>|In \[\d{1,4}\]:|irb\S{0,20}>) (?:print\()?[\w.]{1,40}(?:\(\))?\)?")),
     "codes": Form(_ALONE),
     "phrase": Form(lazy_regex(r"[ \t]*(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4})[ \t\r]*"), lazy_regex(r"[^a-z\n]*|[^\n]*[.:!=]+[ \t\r]*")),
     "second": Form(lazy_regex(r"(?P<secret>[^\s<]{4,400})[ \t\r]*"), lazy_regex(r"[\w.@+-]{1,64}[ \t\r]*")),
@@ -207,7 +207,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "codes",
         "Unseal keys:", lines=_MOST_CODES, ends=":"),
     Announcement(
-        lazy_regex(r"(?:>>>|In \[\d+\]:|irb[^>]{0,20}>|>|^[\w.:@/\[\]-]{1,60}>) [^=\n]{0,200}(?i:password|passwd|secret|token|api_?key)(?:[\w\"'\])]{0,12}|:[\w:.-]{1,60})[ \t\r]*$"),
+        lazy_regex(r"(?:>>>|In \[\d+\]:|irb[^>]{0,20}>|>|^[\w.:@/\[\]-]{1,60}>) [^=\n]{0,200}(?:(?i:password|passwd|secret|token|api_?key)(?:[\w\"'\])]{0,12}|:[\w:.-]{1,60})|(?:[\w.\[\]\"']{0,40}[_.\"'])?key[\"'\]]{0,2}|\bgenerate_key\(\))[ \t\r]*$"),
         "codes",
         ">>> settings.DATABASES['default']['PASSWORD']",
         hint=Trust.PASSWORD, lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),

@@ -85,7 +85,7 @@ def _is_none(value: str) -> bool:
     """Whether ``value`` is something else: a version, a path, code, a placeholder."""
     return bool(
         (_NOT_ONE.fullmatch(value) and not _is_base64(value))
-        or _CODE.search(value)
+        or (_CODE.search(value) and not _is_base64(value))
         or "://" in value
         or is_placeholder(value)
         or is_date(value)

@@ -59,7 +59,7 @@ def _basic(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
         yield Span(*found.span(1), "authorization", found[1], Priority.STRUCTURE)
 
 
-_LOGIN = lazy_regex(r"(?:^|[\s\"'(=,])[A-Za-z_][\w.+-]{0,63}:(?P<secret>(?!\?)[^\s@:/\"'(,]{6,200})\Z")
+_LOGIN = lazy_regex(r"(?:^|[\s\"'(=,]|[^/]/)[A-Za-z_][\w.+-]{0,63}:(?P<secret>(?!\?)[^\s@:/\"'(,]{6,200})\Z")
 _HOST = lazy_regex(r"@(?!sha\d)(?:(?:tcp|udp|unix)\(|[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}|:\d|(?=[\s/\"']|$)))")
 _MIN_PASSWORD, _MAX_PASSWORD, _MAX_USER = 6, 200, 65
 

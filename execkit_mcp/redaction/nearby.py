@@ -135,6 +135,7 @@ _OTHER_MATTERS = lazy_regex(
 )
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
+_DIGEST = lazy_regex(r"[0-9a-f]{7,16}")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
 _MAY_LEAD = lazy_regex(r"created|modified|updated|added|generated|issued|name|from|at|tag|type")
 _WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?")
@@ -271,7 +272,7 @@ class _Token(NamedTuple):
     is_quoted: bool
     is_led: bool  # a sign such as ``=`` stands before it
     leads: bool  # a colon stands behind it
-    is_name: bool = False  # what follows is its own value: jid=…
+    is_name: bool = False  # what follows is its own value, jid=…, or encrypted, ENC[…
 
 
 def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
@@ -299,7 +300,8 @@ def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
             kept = kept.rstrip(".,:!?*") or kept
             if "=" in kept.rstrip("="):
                 return  # the next name
-            is_name = text[position : position + 1] == "=" and _A_NAME.fullmatch(kept) is not None
+            sign = text[position : position + 1]
+            is_name = (sign == "=" and _A_NAME.fullmatch(kept) is not None) or (sign in {"[", "("} and kept == "ENC")
             yield _Token(kept, start, False, is_led or token[0] == ":", token.endswith(":"), is_name)
             is_led = False
 
@@ -356,7 +358,9 @@ def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> It
             return
         if not steps.spend(1):
             return
-        if is_given(token.text, trust, gap.at(token), is_quoted=token.is_quoted):
+        if (token.is_quoted or token.is_led or gap.is_led or _DIGEST.fullmatch(token.text) is None) and is_given(
+            token.text, trust, gap.at(token), is_quoted=token.is_quoted
+        ):
             yield token
             last = token  # more of them may follow
         elif last is not None or not gap.takes(token):

@@ -72,6 +72,7 @@ def main() -> None:
         "fourteenth": _corpus("unread").UNREAD,
         "fifteenth": _corpus("unknown").UNKNOWN,
         "sixteenth": _corpus("untold").UNTOLD,
+        "seventeenth": _corpus("unmet").UNMET,
     }
     for name, templates in sets.items():
         total = leaked = 0

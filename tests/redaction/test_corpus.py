@@ -38,6 +38,7 @@ endmost = load("endmost")
 unread = load("unread")
 unknown = load("unknown")
 untold = load("untold")
+unmet = load("unmet")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -57,6 +58,7 @@ TEMPLATES = {
     "UNREAD": unread.UNREAD,
     "UNKNOWN": unknown.UNKNOWN,
     "UNTOLD": untold.UNTOLD,
+    "UNMET": unmet.UNMET,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -93,6 +95,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("UNREAD", 0.98),
         ("UNKNOWN", 0.98),
         ("UNTOLD", 0.98),
+        ("UNMET", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -132,6 +135,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *unread.UNREAD_CALM,
             *unknown.UNKNOWN_CALM,
             *untold.UNTOLD_CALM,
+            *unmet.UNMET_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
