@@ -52,6 +52,7 @@ FORMS: dict[str, Form] = {
         lazy_regex(r"[ \t]+[\w.-]{1,60}:[ \t]+(?:\"(?P<double>[^\"\n]{8,4096})\"|'(?P<single>[^'\n]{8,4096})'|(?P<secret>[^\s\"'{}\[\],]{8,4096}))[ \t\r]*"),
         lazy_regex(r"[ \t]+[\w.-]{1,60}:[^\n]{0,400}"),
     ),
+    "rpc": Form(lazy_regex(r"[^\n]{0,200}\"(?:result|token|auth|session)\":[ ]?\"(?P<secret>[A-Za-z0-9_-]{16,400})\"[^\n]{0,200}"), lazy_regex(r"[<>*{} ][^\n]{0,200}")),
     "key": Form(lazy_regex(r"(?P<secret>[A-Za-z0-9+/]{20,80}={0,2})[ \t\r]*")),
     "passwords": Form(lazy_regex(r"(?P<secret>(?:\S{6,80}[ \t]{1,2}){0,12}\S{6,80})[ \t\r]*")),
     "digits": Form(lazy_regex(r"[ \t]*(?:(?:\d{1,2}[.)]|[-*])[ \t]+)?(?P<secret>[\w-]{6,40}(?:[ -][\w-]{3,40}){0,5})[ \t\r]*")),
@@ -69,7 +70,7 @@ FORMS: dict[str, Form] = {
     "send": Form(lazy_regex(r"[ \t]*send[ \t](?:--[ \t])?[\"'](?P<secret>[^\"'\\\n$]{3,400})(?:\\[rn]){0,2}[\"'][ \t\r]*")),
     "cell": Form(
         lazy_regex(r"[ \t]*[|\u2502][ \t]*(?:[\"'`])?(?i:value|secret\w*|plaintext)[\"'`]?[ \t]*[|\u2502][ \t]*(?P<secret>[^\s|\u2502]{4,4096})[ \t]*[|\u2502]?[ \t\r]*"),
-        lazy_regex(r"[ \t]*[|\u2502+][^\n]{0,300}"),
+        lazy_regex(r"[ \t]*[|\u2500-\u257f+][^\n]{0,300}"),
     ),
     "result": Form(
         lazy_regex(r"[ \t]*[+~-]?[ \t]*(?:result|private_key_\w+|hex|b64_\w+)[ \t]*=[ \t]*\"(?P<secret>[^\"\n]{4,8192})\"[^\n]{0,80}|[^\n]{0,300}?\"(?:result|private_key_\w+|hex|b64_\w+)\":[ \t]*\"(?P<double>[^\"\n]{4,8192})\"[^\n]{0,300}"),
@@ -135,7 +136,7 @@ SECTIONS = (
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
              "read -field", "kv get -field", "reveal ", "get-password", "find-generic-password", "get-login-password", "bw get password", "decrypt-secret", "get-secret-value",
              "generate-password", "pwgen", "openssl rand", "rake secret", "rails secret", "token_hex", "token_urlsafe", "get-access-token", "secret-tool lookup",
-             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "generate_key()", "os.urandom(", "secrets.choice", "securerandom.", "randombytes(", "phx.gen.secret")  # fmt: skip
+             "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "nmcli -s ", "--show-secrets", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "generate_key()", "os.urandom(", "secrets.choice", "securerandom.", "randombytes(", "phx.gen.secret")  # fmt: skip
 ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"(?i)^[ \t]*[|\u2502][ \t]*(?:name|key|variable|parameter)[ \t]*[|\u2502][ \t]*[\w./-]{0,100}" + NAMED + r"[\w.-]{0,20}(?<!name)[ \t]*[|\u2502]?[ \t\r]*$"),
@@ -155,6 +156,14 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(lazy_regex(r"^[ \t]*stringData:[ \t\r]*$"), "entries", "stringData:", hint=Trust.PASSWORD, lines=_MOST_CODES, skips=_MOST_CODES, ends=":", holds=("stringData",)),
     Announcement(lazy_regex(r"^[ \t]*<(?:\w{1,20}:)?[\w.-]{0,40}(?:[Pp]assword|[Pp]assphrase|[Ss]ecret)>[ \t\r]*$"), "element", "<Password>", Trust.PASSWORD, ends=">"),
     Announcement(lazy_regex(r"[$#%\u276f] (?:pwgen|apg|makepasswd|diceware|gpw)\b[^\n|]{0,100}$"), "passwords", "$ pwgen -s 20 3", Trust.SECRET, lines=_MOST_CODES, holds=("pwgen", "apg", "makepasswd", "diceware", "gpw")),
+    Announcement(
+        lazy_regex(r"(?i)[$#%\u276f] [^\n]{0,160}\btokens? (?:add|create|new|generate)\b[^\n]{0,120}$"),
+        "cell", "$ pveum user token add monitor@pve prom", Trust.SECRET, skips=8, holds=("oken",)),
+    Announcement(
+        lazy_regex(r"^(?:#|[^\n]{0,80}[$#%\u276f] (?:sudo )?(?:cat|head|tail|more|less|bat)) [\w./~-]{0,120}(?:[._-]secrets|sasl_passwd|passwd\.client|chap-secrets)[ \t\r]*$"),
+        "users", "# /etc/rsyncd.secrets", Trust.PASSWORD, lines=_MOST_CODES, holds=("secrets", "passwd")),
+    Announcement(lazy_regex(r"^[ \t]*\[(?:client|mon|osd|mgr|mds|rgw)\.[\w.-]{1,60}\][ \t\r]*$"), "section", "[client.admin]", hint=Trust.PASSWORD, skips=2, ends="]", holds=("[",)),
+    Announcement(lazy_regex(r"\"method\": ?\"(?:user\.login|auth\.login|session\.login|login)\""), "rpc", '{"method":"user.login"', Trust.SECRET, skips=1, holds=(".login", '"login"')),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
@@ -212,7 +221,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         ">>> settings.DATABASES['default']['PASSWORD']",
         hint=Trust.PASSWORD, lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),
     Announcement(
-        lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|secret|token|api_?key|cookie)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
+        lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|passphrase|secret|token|api_?key|cookie|\.psk|\.pass|\.pw|keyfile)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
         "alone",
         "$ cat /run/secrets/db_password",
         hint=Trust.PASSWORD, skips=1, holds=("$ ", "# ", "% ", "\u276f ")),

@@ -47,7 +47,12 @@ _COLUMNS: tuple[tuple[re.Pattern[str], Trust, str], ...] = (
 _NAMES_A_SECRET = frozenset({"keyname", "secretname", "tokenname"})
 _RULER = lazy_regex("[\\s|+:=\u2500-\u257f-]+")
 _QUOTED = lazy_regex(r'"(?:[^"]|"")*"|[^",;\t|]*')
+_OTHERS = ("[client.", "[mon.", "[mgr.", "[osd.", "[mds.", "user.login", "auth.login", "session.login")
 _FILES = (
+    ".psk",
+    ".pass",
+    ".pw",
+    "keyfile",
     "auth.txt",
     "auth.conf",
     "userpass",
@@ -64,7 +69,7 @@ _FILES = (
     "private.pem",
     "private-key.pem",
 )
-_WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "totp", "stringdata:", "crypt' =>", *_FILES, *(f"{word}{end}" for word in SECTIONS for end in ('":', ":", "]", 'settings":', 'options":', 'config":', "settings:", "config:")), "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
+_WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "totp", "stringdata:", "crypt' =>", *_FILES, *_OTHERS, *(f"{word}{end}" for word in SECTIONS for end in ('":', ":", "]", 'settings":', 'options":', 'config":', "settings:", "config:")), "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
     ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", " pass ", "gopass ", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
 _HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
@@ -277,7 +282,7 @@ def _printed(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
         yield Span(start, end, MARK, "", Priority.CONFIRMED)
 
 
-_CLEAR = r"passw|passp|passc|pass[ _-]phrase|pwd|pswd|psw|secret|token|cred|jwt|bearer|cookie|(?:recovery|backup|scratch)[ ]code|mnemonic|senha|kennwort|contrase|wachtwoord|haslo|senord|salasana|jelszo|parola|mot.de.passe|masterauth|assword|assphrase|preshared|\?\?"
+_CLEAR = r"passw|passp|passc|pass[ _-]phrase|pwd|pswd|psw|secret|token|cred|jwt|bearer|cookie|(?:recovery|backup|scratch)[ ]code|mnemonic|senha|kennwort|contrase|wachtwoord|haslo|senord|passord|adgangskode|kodeord|heslo|lozinka|geslo|zaporka|ifre|parool|palavra|salasana|jelszo|parola|mot.de.passe|masterauth|assword|assphrase|preshared|\?\?"
 """A piece of each of the words: many gates hold it, so it is short."""
 _SHORT = "pass|pw|key"
 """These count in running text only where no letter follows."""
@@ -303,6 +308,7 @@ def _words_gates() -> tuple[str, ...]:
         rf"form-data;[^\n]*{words}",
         rf"{prompt}[^\n]*{gate_of_words(_FILES)}",
         rf"(?:{'|'.join(SECTIONS)})(?:settings|options|config)?[\"']?[ \t]*(?:[:\]=][ \t]*[{{]?|=>[ \t]*(?:\[|array\())[ \t\r]*$",
+        gate_of_words(_OTHERS),
         r"stringdata:",
         r"<[a-z0-9_?:.-]*(?:password|passphrase|secret)>[ \t\r]*$",
         r"\"type\"[ \t]*:[ \t]*\"(?:random_|tls_private_key)",

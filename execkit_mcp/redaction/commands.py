@@ -11,6 +11,7 @@ from execkit_mcp.redaction.value import is_numbered, is_path, is_random, is_word
 
 _VALUE = r"(?:\"(?P<{0}d>[^\"\n]{{1,400}})\"|'(?P<{0}s>[^'\n]{{1,400}})'|(?P<{0}b>[^\s\"'`;|&<>]{{1,400}}))"
 _SYMBOL = lazy_regex(r"[^A-Za-z0-9_.:/-]")
+_NAMED_AFTER = lazy_regex(r"[A-Za-z0-9]{1,20}(?:Password|Token|Secret|Credential|Key)s?")
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
@@ -22,7 +23,12 @@ def is_made(secret: str) -> bool:
     """Whether ``secret`` looks like a password or token rather than a word, a version, a path or a number."""
     if _DIGIT.search(secret) is None or _LETTER.search(secret) is None or is_path(secret):
         return False
-    if _VERSION.fullmatch(secret) is not None or "://" in secret or secret.startswith(("--", "$", "<", "{", "[")):
+    if (
+        _NAMED_AFTER.fullmatch(secret) is not None
+        or _VERSION.fullmatch(secret) is not None
+        or "://" in secret
+        or secret.startswith(("--", "$", "<", "{", "["))
+    ):
         return False
     is_cased = not secret.islower() and not secret.isupper()
     return is_cased or _SYMBOL.search(secret) is not None
@@ -55,9 +61,9 @@ COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("ipmitool ", "sqlcmd ", "bcp ", "evil-winrm ", "crackmapexec ", "netexec ", "nxc ", "hdbsql ", "beeline ", "psexec", "rdesktop ",
-                  "racadm ", "ncftp", "kadmin ", "secedit ", "winrs ", "isql ", "tsql ", "fisql ", "certutil ", "x11vnc ", "vncpasswd"),
-        pattern=r"(?:ipmitool|sqlcmd|bcp|evil-winrm|crackmapexec|netexec|nxc|hdbsql|beeline|psexec\w*|rdesktop|racadm|ncftp\w*|kadmin|winrs|[it]sql|fisql|certutil|x11vnc|vncpasswd)"
-        r"[ \t][^\n|;&]{0,300}?[ \t]-(?:[pPw]|passwd)[ \t:=]{0,2}" + _VALUE.format("a"),
+                  "racadm ", "ncftp", "kadmin ", "ipa-", "doveadm ", "medusa ", "ncrack ", "plink ", "pscp ", "psftp ", "impala-shell ", "nodetool ", "dsconf ", "softhsm2-util ", "rabbitmqadmin ", "p4 ", "kdb5_util ", "secedit ", "winrs ", "isql ", "tsql ", "fisql ", "certutil ", "x11vnc ", "vncpasswd"),
+        pattern=r"(?:ipmitool|sqlcmd|bcp|evil-winrm|crackmapexec|netexec|nxc|hdbsql|beeline|psexec\w*|rdesktop|racadm|ncftp\w*|kadmin|ipa-(?:server|client|replica)-\w+|doveadm|medusa|ncrack|plink|pscp|psftp|impala-shell|nodetool|dsconf|softhsm2-util|rabbitmqadmin|p4|kdb5_util|winrs|[it]sql|fisql|certutil|x11vnc|vncpasswd)"
+        r"[ \t][^\n|;&]{0,300}?[ \t]-(?:[pPw]|pw|passwd)[ \t:=]{0,2}" + _VALUE.format("a"),
         check=lambda secret: not secret.isdigit() and not secret.startswith("-"),
         example="ipmitool -I lanplus -H bmc.example.com -U admin -P {} power status",
         counter_example="ipmitool -I lanplus -H bmc.example.com power status",
@@ -79,6 +85,30 @@ COMMANDS: tuple[PlaceRow, ...] = (
         example="snmpget -v3 -u admin -l authPriv -x AES -X {} switch.example.com",
         counter_example="snmpget -v3 -u admin switch.example.com",
         may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("ipa-server-", "ipa-replica-", "ipa-adtrust-"),
+        pattern=r"ipa-(?:server|replica|adtrust)-\w+[ \t][^\n|;&]{0,300}?[ \t]-(?:a|-admin-password)[ \t=]{0,2}" + _VALUE.format("a"),
+        example="ipa-server-install -U -a {}",
+        counter_example="ipa-server-install -U",
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="token",
+        keywords=("service install ", "--token ey", "--token=ey", "tunnel run "),
+        pattern=r"(?:service install[ \t]{1,4}|tunnel run[ \t]{1,4}(?:--token[ \t=]{1,4})?|--token[ =])(?P<secret>ey[A-Za-z0-9_=+/-]{40,2000})",
+        example="",
+        counter_example="cloudflared service install",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="passphrase",
+        keywords=("echo ", "printf "),
+        pattern=r"(?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?(?:[\"']?%s(?:\\n)?[\"']?[ \t]{1,4})?(?:\"(?P<s1>[^\"\n$`]{8,200})\"|'(?P<s2>[^'\n]{8,200})')[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:cryptsetup|gpg2?|veracrypt|openssl|ssh-add|borg|restic|age|zfs)[ \t][^|\n]{0,200}?(?:--key-file[ =]-|--passphrase-fd|--stdin|fd:0|stdin|luks(?:Open|Format|AddKey)|load-key)",
+        example="",
+        counter_example="echo 'hello there' | gpg --encrypt",
+        gate=r"(?:echo|printf)[ \t]+[^\n|]*\|[^\n]*(?:cryptsetup|gpg|veracrypt|openssl|ssh-add|borg|restic|age|zfs)[ ]",
     ),
     PlaceRow(
         kind="password",

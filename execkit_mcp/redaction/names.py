@@ -12,6 +12,7 @@ from execkit_mcp.redaction.value import (
     is_date,
     is_mingled,
     is_placeholder,
+    is_pointer,
     is_random,
     is_reference,
     is_wordy,
@@ -45,7 +46,7 @@ NAMES: tuple[NameRow, ...] = (
     NameRow(
         kind="password",
         words=("password", "passwd", "passphrase", "passwort", "pwd", "passcode", "requirepass", "pass_phrase", "pass-phrase",
-               "psw", "pswd", "passwort", "kennwort", "contrasena", "contrase\u00f1a", "senha", "motdepasse", "mot_de_passe", "wachtwoord"),
+               "psw", "pswd", "passwort", "kennwort", "contrasena", "contrase\u00f1a", "senha", "motdepasse", "mot_de_passe", "passord", "adgangskode", "kodeord", "heslo", "lozinka", "geslo", "zaporka", "sifre", "\u015fifre", "parool", "palavra-passe", "wachtwoord"),
         trust=Trust.PASSWORD,
         example="DB_PASSWORD={}",
         counter_example="PASSWORD_FILE=/run/secrets/db",
@@ -164,7 +165,7 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     if trust is not Trust.PASSWORD and len(value) < _MIN_TOKEN_CHARS:
         return False
     if len(value) > _MAX_LOOKED_THROUGH:
-        return is_random(value)  # no placeholder is that long; keeps hostile lines linear
+        return is_random(value) and not is_pointer(value)  # no placeholder is that long; keeps hostile lines linear
     if (
         not value
         or is_placeholder(value)

@@ -184,7 +184,7 @@ PLACES: tuple[PlaceRow, ...] = (
         pattern=r"(?:requirepass|masterauth|bindpw|rootpw|masterpass|auth_pass|rpcpassword)[ \t=]{1,8}[\"']?(?P<secret>[^\s\"']{3,300})"
         r"|auth-pass[ \t]{1,4}[\w.-]{1,60}[ \t]{1,4}(?P<s3>[^\s\"']{4,300})|\{(?:PLAIN|CLEARTEXT|plain|cleartext)\}(?P<s4>[^\s:]{3,200})"
         r"|cargo login[ \t]{1,4}(?P<s5>[A-Za-z0-9_-]{16,200})"
-        r"|stats auth[ \t]{1,8}[^\s:]{1,60}:(?P<s2>[^\s\"'#]{3,300})",
+        r"|stats auth[ \t]{1,8}[^\s:]{1,60}:(?P<s2>[^\s\"'#][^\s\"']{2,300})",
         example="requirepass {}",
         counter_example="requirepass ${REDIS_PASSWORD}",
     ),
@@ -235,7 +235,7 @@ PLACES: tuple[PlaceRow, ...] = (
                   "acl setuser ", "> auth ", "sqlplus ", "credentials(", "password(", ": psk ", "sonar.login=", "_authtoken "),
         pattern=r"(?i:net use)[ \t][^\n]{0,200}?/user:\S{1,100}[ \t]{1,4}(?P<secret>[^\s/]{4,200})"
         r"|(?:add_user|change_password)[ \t]{1,4}[^\s-]{1,100}[ \t]{1,4}[\"']?(?P<s2>[^\s\"']{4,200})"
-        r"|mc alias set[ \t]{1,4}\S{1,60}[ \t]{1,4}https?://\S{1,200}[ \t]{1,4}\S{1,100}[ \t]{1,4}(?P<s3>\S{8,200})"
+        r"|mc alias set[ \t]{1,4}\S{1,60}[ \t]{1,4}https?://\S{1,200}[ \t]{1,4}(?:(?![A-Z0-9]{16,24}[ \t])\S{1,100}[ \t]{1,4})?(?P<s3>(?:[A-Z0-9]{16,24}[ \t]{1,4})?[^\s-]\S{7,200})"
         r"|ssh-keygen[ \t][^\n]{0,200}?-[NP][ \t]{1,4}(?:\"(?P<s4>[^\"\n]{1,200})\"|'(?P<s5>[^'\n]{1,200})'|(?P<s6>[^\s\"'-]\S{3,200}))"
         r"|(?i:identify)[ \t]{1,4}(?P<s7>(?=\S{0,60}\d)[^\s]{8,200})(?=\s|$)"
         r"|(?i:acl setuser)[ \t][^\n]{0,200}?[ \t]>(?P<s8>\S{4,200})"

@@ -23,7 +23,7 @@ _PLACEHOLDER = lazy_regex(
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
-    | via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
+    | 1password|via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
@@ -63,6 +63,7 @@ _POINTER = lazy_regex(
     | (?:projects/[\w.-]+/)?secrets/[\w.-]+(?:/versions/\w+)? | (?:/?[\w.-]+/)+[\w.-]+\#[\w.-]+   # its place in a store
     | (?:[\w./-]+=)?[a-zA-Z][\w.-]*:(?:latest|AWSCURRENT|AWSPREVIOUS) | (?:[A-Z][\w./-]*=)?[a-z]+(?:[_-][a-z]+)+:\d{1,3}      # its version
     | (?:[A-Z]{2,4}|[a-z]{2,4}|uid|mail|serialNumber)=[^,=]+(?:,[ ]?[A-Za-z]{1,12}=[^,=]+)+ | (?:cn|ou|uid|dc)=[\w -]+  # a name in a directory
+    | Ag[A-D][A-Za-z0-9+/=]{60,}                                              # a sealed secret
     | (?:awssm|awsssm|gcpsm|akv|azkv|keyvault|secret|vault|keyring|keychain|file|env|sops|kms|bws|doppler|infisical)://.*
     """,
     re.VERBOSE,
@@ -79,13 +80,13 @@ _FILE = lazy_regex(
 )
 _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
 _PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
-_URL = lazy_regex(r"[a-z][a-z0-9+.-]*://[^\s@]*", re.IGNORECASE)
+_URL = lazy_regex(r"[a-z][a-z0-9+.-]*://(?:[^\s@:/]*@)?[^\s@]*", re.IGNORECASE)
 _MAP = lazy_regex(r"[a-z][\w.-]{1,40}:(?:/[\w.@+-]+)+")
 _RELATIVE = lazy_regex(r"[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+\d{0,3}")
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
-    r"|[A-Z]{2,8}(?:[-_][A-Z]{2,8}\d*)+"
+    r"|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+"
 )
 _DIGEST = lazy_regex(r"(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")

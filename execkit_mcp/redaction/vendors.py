@@ -167,7 +167,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("user add ", "user create ", "useradd ", "user passwd ", "adduser "),
-        pattern=r"(?:user (?:add|create|passwd)|useradd|adduser)[ \t]{1,4}(?:-\S{1,20}[ \t]{1,4}){0,2}[\w.@-]{1,64}(?::|[ \t]{1,4})(?P<secret>[^\s\"':-][^\s\"']{5,200})(?=\s|$)",
+        pattern=r"(?:user (?:add|create|passwd)|useradd|adduser)[ \t]{1,4}(?:-\S{1,20}[ \t]{1,4}){0,2}[\w.@-]{1,64}(?::|[ \t]{1,4})[\"']?(?P<secret>[^\s\"':-][^\s\"']{5,200})(?=[\s\"']|$)",
         check=_is_given,
         example="etcdctl user add alice:{}",
         counter_example="samba-tool user create alice --random-password",
@@ -260,7 +260,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="key",
         keywords=('"encoded"',),
-        pattern=r"\"encoded\"[ \t]{0,4}:[ \t]{0,4}\"(?P<secret>[A-Za-z0-9+/_-]{32,400}={0,2})\"",
+        pattern=r"\"encoded\"[ \t]{0,4}:[ \t]{0,4}\"(?P<secret>[A-Za-z0-9+/_-]{20,400}={0,2})\"",
         before=r"\"api_key\"[^\n]{0,160}\Z",
         example='{"api_key":"$KEY","encoded":"{}{}{}{}"}',
         counter_example='{"encoded":"none"}',
@@ -334,7 +334,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("password", "passphrase", "passcode", "api key", "api_key", "apikey", "secret", "token", "_pass ", "_pw ", "access key", "accesskey", "access_key"),
-        pattern=r"(?i:password|passphrase|passcode|secret|token|(?:api|access)[ _-]?key|_pass|_pw)(?:_\w{1,12})?(?:[ \t]{1,2}[A-Za-z]{1,14}){0,4}(?:[ \t]{1,2}(?:for|of)[ \t]{1,2}[\"'`\[]{0,2}[\w.@%-]{1,64}[\"'`\]]{0,2}(?:[ \t]{1,2}[a-z]{2,8})?|[ \t]{1,2}(?:is|was|now)):?[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>]{6,400}?)[\"'`]?[.,;]?[ \t\r]{0,4}(?=$|\n)",
+        pattern=r"(?i:password|passphrase|passcode|secret|token|(?:api|access)[ _-]?key|_pass|_pw)(?:_\w{1,12})?(?:[ \t]{1,2}[A-Za-z-]{1,14}){0,6}(?:[ \t]{1,2}(?:for|of)[ \t]{1,2}[\"'`\[]{0,2}[\w.@%-]{1,64}[\"'`\]]{0,2}(?:[ \t]{1,2}[a-z]{2,8})?|[ \t]{1,2}(?:is|was|now))[ \t]{0,2}:?[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>]{6,400}?)[\"'`]?[.,;]?[ \t\r]{0,4}(?=$|\n)",
         check=_is_given,
         example="A temporary password is generated for root@localhost: {}",
         counter_example="password for alice is required",

@@ -7,7 +7,7 @@ from itertools import product
 PASSWORDS: tuple[str, ...] = (
     "password", "passwd", "passphrase", "passcode", "pass phrase", "pass-phrase", "pass_phrase", "pwd", "pswd", "psw", "key content", "option key",
     "passwort", "kennwort", "contrasena", "contrase\u00f1a", "senha", "mot de passe", "motdepasse", "mot_de_passe", "wachtwoord", "haslo", "has\u0142o",
-    "l\u00f6senord", "losenord", "salasana", "parola", "jelszo", "\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4",
+    "passord", "adgangskode", "kodeord", "heslo", "lozinka", "geslo", "zaporka", "sifre", "\u015fifre", "parool", "palavra-passe", "m\u1eadt kh\u1ea9u", "\u0643\u0644\u0645\u0629 \u0627\u0644\u0645\u0631\u0648\u0631", "\u05e1\u05d9\u05e1\u05de\u05d4", "\u0e23\u0e2b\u0e31\u0e2a\u0e1c\u0e48\u0e32\u0e19", "l\u00f6senord", "losenord", "salasana", "parola", "jelszo", "\u043f\u0430\u0440\u043e\u043b\u044c", "\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4",
     "\u30d1\u30b9\u30ef\u30fc\u30c9", "\ube44\ubc00\ubc88\ud638",
 )  # fmt: skip
 SECRETS: tuple[str, ...] = (

@@ -73,6 +73,7 @@ def main() -> None:
         "fifteenth": _corpus("unknown").UNKNOWN,
         "sixteenth": _corpus("untold").UNTOLD,
         "seventeenth": _corpus("unmet").UNMET,
+        "eighteenth": _corpus("unheard").UNHEARD,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -39,6 +39,7 @@ unread = load("unread")
 unknown = load("unknown")
 untold = load("untold")
 unmet = load("unmet")
+unheard = load("unheard")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -59,6 +60,7 @@ TEMPLATES = {
     "UNKNOWN": unknown.UNKNOWN,
     "UNTOLD": untold.UNTOLD,
     "UNMET": unmet.UNMET,
+    "UNHEARD": unheard.UNHEARD,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -96,6 +98,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("UNKNOWN", 0.98),
         ("UNTOLD", 0.98),
         ("UNMET", 0.98),
+        ("UNHEARD", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -136,6 +139,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *unknown.UNKNOWN_CALM,
             *untold.UNTOLD_CALM,
             *unmet.UNMET_CALM,
+            *unheard.UNHEARD_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
