@@ -13,6 +13,7 @@ where we are.
 import asyncio
 import contextlib
 import os
+import select
 import statistics
 import time
 from collections import deque
@@ -110,8 +111,12 @@ class Commit:
         """Let go of the thread, or of the kernel's queue, once what is under way has ended."""
         if self._thread is not None:
             self._thread.shutdown(wait=True)
-        if self._beside is not None:
-            self._leave_beside(self._beside)
+        if self._beside is None:
+            return
+        if self._begun is not None:
+            select.select([self._beside], [], [])
+            self._ended_beside()  # who waits for it is told
+        self._leave_beside(self._beside)
 
     def _begin(self) -> None:
         """Begin the sync that everybody who has asked waits for: beside us, where we are, or in a thread."""

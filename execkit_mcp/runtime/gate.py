@@ -295,7 +295,7 @@ class Gate:
         while self._late:
             await self.ready()
             self._catch_up()
-        if self.mark is not None and self._audit.synced_seq < self.mark.seq:
+        if self.mark is not None and not self._is_on_disk:
             try:
                 await self._commit.wait(self.mark.seq, is_alone=self.calls == 1)
             except AuditBusy:
@@ -349,19 +349,24 @@ class Gate:
 
     def settle_soon(self) -> None:
         """Have what was recorded on the disk in a moment, whoever waits for it or not."""
-        if not self._tasks:
+        if all(each.done() for each in self._tasks):
             task = asyncio.get_running_loop().create_task(self._settle())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     async def _settle(self) -> None:
         """Put late entries on the disk once it is quiet; the next command's own record does so as well."""
-        await asyncio.sleep(SYNC_AFTER_S)
-        for _ in range(3):
-            with contextlib.suppress(AuditError):
+        tries = 3
+        while tries and not self._is_on_disk:  # more may have come while the last were put there
+            await asyncio.sleep(SYNC_AFTER_S if tries == 3 else RETRY_S)
+            try:
                 await self.durable()
-                return
-            await asyncio.sleep(RETRY_S)
+            except AuditError:
+                tries -= 1
+
+    @property
+    def _is_on_disk(self) -> bool:
+        return not self._late and (self.mark is None or self._audit.synced_seq >= self.mark.seq)
 
     def _catch_up(self) -> None:
         """Enter what had to wait, in its order."""

@@ -181,6 +181,31 @@ async def test_commands_that_run_at_once_share_the_syncs_beside_them(tmp_path, m
 
 
 @pytest.mark.promise("P6")
+@pytest.mark.usefixtures("disk_of_ours")
+async def test_what_was_seen_while_the_disk_was_at_work_is_put_there_as_well(tmp_path, monkeypatch):
+    async with kit_with(tmp_path, 1) as kit:
+        real, begun = os.fdatasync, asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def slow(descriptor):
+            loop.call_soon_threadsafe(begun.set)
+            time.sleep(0.1)
+            real(descriptor)
+
+        monkeypatch.setattr(os, "fdatasync", slow)
+        await kit.run(RunRequest(command=":", session="s0"), requester="me")  # now it is known to be slow
+        await asyncio.sleep(0.3)
+        for number in range(2):
+            begun.clear()
+            kit._gate.record_seen("seen", {"number": number})
+            await begun.wait()
+        async with asyncio.timeout(5):
+            while json.loads((tmp_path / "state" / HEAD_NAME).read_bytes())["seq"] < len(entries(tmp_path)):
+                await asyncio.sleep(0.02)
+        monkeypatch.undo()
+
+
+@pytest.mark.promise("P6")
 async def test_what_the_kernel_could_not_put_on_the_disk_does_not_run(tmp_path, monkeypatch):
     async with kit_with(tmp_path, 2) as kit:
         both = [RunRequest(command="echo", session="s0"), RunRequest(command="echo > file; echo seen", session="s1")]

@@ -204,6 +204,18 @@ async def test_where_the_kernel_refuses_it_is_done_here_from_then_on(log):
     assert (log.under_way, log.here, log.synced_seq) == ([], 3, 3)
 
 
+async def test_who_waits_while_it_is_closed_is_answered(log):
+    first = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    second = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    log.end()
+    log.commit.close()
+    async with asyncio.timeout(5):
+        await asyncio.gather(first, second, log.commit.wait(log.entered()))
+    assert (log.under_way, log.synced_seq) == ([1], 3)
+
+
 async def test_the_kernel_puts_a_file_on_the_disk_and_says_when(tmp_path):
     beside = BackgroundSync.open()
     if beside is None:
