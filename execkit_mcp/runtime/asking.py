@@ -83,6 +83,7 @@ class Asking:
         terms: AskingTerms,
         on_request: Callable[[Approval], None] | None = None,
         show: Callable[[Decision, RunRequest, Session, str], None] = lambda *_: None,
+        refuse: Callable[[Decision, RunRequest, Session], None] = lambda *_: None,
     ) -> None:
         self.queue = queue
         self.terms = terms
@@ -92,6 +93,7 @@ class Asking:
         self._judge = judge
         self._on_request = on_request
         self._show = show
+        self._refuse = refuse
 
     def ask(
         self, decision: Decision, request: RunRequest, session: Session, *, typed_into: str = ""
@@ -119,7 +121,7 @@ class Asking:
                     "is_edited": bool(approval.edited),
                 },
             )
-            return self._permit(approval, decision, session)
+            return self._permit(approval, decision, request, session)
         grant = self.queue.use_grant(question)
         if grant is not None:
             self._record(
@@ -245,7 +247,7 @@ class Asking:
         """End the grants that held for that session."""
         self.queue.grants.session_closed(session.key)
 
-    def _permit(self, approval: Approval, decision: Decision, session: Session) -> Permit:
+    def _permit(self, approval: Approval, decision: Decision, request: RunRequest, session: Session) -> Permit:
         permit = Permit(
             decision=decision,
             approval_id=approval.id,
@@ -256,7 +258,9 @@ class Asking:
             return permit
         judged = self._judge(approval.edited, session)
         details: dict[str, object] = {"approval_id": approval.id, "verdict": judged.verdict.word}
+        changed = replace(request, command=approval.edited)
         if judged.canonical is None or judged.verdict is Verdict.DENY:
+            self._refuse(judged, changed, session)
             raise ApprovalDenied(
                 f"A person changed the command, and the policy denies the changed one: {judged.message}",
                 hint="Nothing ran. Call again without approval_id, or do it another way.",
@@ -265,7 +269,11 @@ class Asking:
         if judged.canonical == decision.canonical:
             return permit
         if judged.verdict is Verdict.ASK:
-            self._refuse_better_asked(approval, judged, details)
+            try:
+                self._refuse_better_asked(approval, judged, details)
+            except ApprovalDenied:
+                self._refuse(judged, changed, session)
+                raise
         return replace(
             permit,
             decision=judged,

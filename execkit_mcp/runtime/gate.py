@@ -71,6 +71,7 @@ class Gate:
             terms=terms or AskingTerms(),
             on_request=on_request,
             show=self._show_refusal,
+            refuse=self.record_refusal,
         )
         self.calls = 0
         self._must_reopen = False
@@ -122,6 +123,8 @@ class Gate:
     def record_refusal(self, decision: Decision, request: RunRequest, session: Session) -> None:
         """Put a refusal on the record; a text that did not parse stands there as it came, cut and redacted."""
         facts = self._facts(decision, session, request.command)
+        if request.approval_id is not None:
+            facts["approval_id"] = session.redact(request.approval_id)
         if decision.canonical is None:
             facts["text"] = str(facts["original"])[:TEXT_CHARS]
         self._append("decision", facts, is_synced=False)

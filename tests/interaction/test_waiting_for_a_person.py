@@ -1,6 +1,7 @@
 """A call that waits for a person: through the real server, the real client and the real queue."""
 
 import asyncio
+import json
 import sqlite3
 import time
 
@@ -141,6 +142,13 @@ async def test_an_edited_command_is_judged_again_and_runs_in_its_place(serve, wo
         assert result.structured_content["error"]["code"] == "approval.denied"
         assert "never" in result.content[0].text
         assert (world.workspace / "other.txt").exists()
+    refused = [
+        entry["data"]
+        for entry in map(json.loads, (world.state / "audit-000001.jsonl").read_text().splitlines())
+        if entry["kind"] == "decision"
+    ]
+    assert [(each["canonical"], each["verdict"]) for each in refused] == [("/usr/bin/rm -r .", "deny")]
+    assert refused[0]["approval_id"] == result.structured_content["error"]["details"]["approval_id"]
 
 
 async def test_from_the_answer_to_the_start_it_takes_less_than_50_ms(serve, world, desk):
