@@ -18,7 +18,6 @@ from execkit_mcp.errors import ExecKitError
 
 if TYPE_CHECKING:
     from execkit_mcp.config.settings import Settings
-    from execkit_mcp.model import Fence
 
 Level = Literal["ok", "note", "warning", "failed"]
 
@@ -223,6 +222,7 @@ def _targets(subject: Subject) -> Found:
 def _approvals(subject: Subject) -> Found:
     from execkit_mcp.cli.ancestry import is_inside_a_session  # noqa: PLC0415 - each check loads what it needs
     from execkit_mcp.runtime.separation import separation  # noqa: PLC0415
+    from execkit_mcp.runtime.targets import local_fence  # noqa: PLC0415
 
     assert subject.settings is not None
     if is_inside_a_session():
@@ -241,20 +241,8 @@ def _approvals(subject: Subject) -> Found:
     else:
         yield "warning", "no channel can ask a person: what a policy asks is refused", "Set approvals: channels:."
     levels: dict[str, Level] = {"ok": "ok", "note": "note", "weak": "warning"}
-    for row in separation(subject.settings, fence=_local_fence(subject)):
+    for row in separation(subject.settings, fence=local_fence(subject.settings)):
         yield levels[row.level], f"{row.name}: {row.text}", row.remedy
-
-
-def _local_fence(subject: Subject) -> "Fence":
-    """What holds beneath local sessions: the least of it, where there are several local targets."""
-    from execkit_mcp.model import Fence  # noqa: PLC0415 - each check loads what it needs
-    from execkit_mcp.runtime.targets import describe_targets  # noqa: PLC0415 - each check loads what it needs
-
-    assert subject.settings is not None
-    rows = [row for row in describe_targets(subject.settings) if row["transport"] == "local" and row["available"]]
-    fences = [fence for row in rows if isinstance(fence := row["fence"], dict)]
-    levels = [str(fence["level"]) for fence in fences]
-    return Fence() if not levels or "none" in levels else Fence(level=levels[0])
 
 
 def _servers(subject: Subject) -> Found:

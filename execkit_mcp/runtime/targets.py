@@ -100,3 +100,10 @@ def _fence(settings: Settings, policy: str, transport: str) -> dict[str, object]
         return described(settings, load_policy(policy), transport=transport).to_json()
     except ExecKitError:
         return Fence().to_json()
+
+
+def local_fence(settings: Settings) -> Fence:
+    """What holds beneath local sessions: the least of it, where there are several local targets."""
+    rows = [row for row in describe_targets(settings) if row["transport"] == "local" and row["available"]]
+    levels = [str(fence["level"]) for row in rows if isinstance(fence := row["fence"], dict)]
+    return Fence() if not levels or "none" in levels else Fence(level=levels[0])

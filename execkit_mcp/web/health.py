@@ -13,8 +13,10 @@ from starlette.responses import Response
 
 from execkit_mcp.audit.folder import HEAD_NAME, segment_numbers, verify_folder
 from execkit_mcp.errors import ExecKitError
+from execkit_mcp.model import Fence
 from execkit_mcp.runtime.policies import load_policy
 from execkit_mcp.runtime.separation import separation
+from execkit_mcp.runtime.targets import local_fence
 from execkit_mcp.web.site import Site
 from execkit_mcp.web.text import size
 
@@ -38,6 +40,7 @@ class HealthPage:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._verified: tuple[tuple[object, ...], Check] | None = None
+        self._fence: Fence | None = None
         self._lock = threading.Lock()
 
     def show(self, request: Request) -> Response:
@@ -52,7 +55,7 @@ class HealthPage:
         yield self._folder()
         yield self._disk()
         yield from self._policies()
-        for row in separation(self._site.settings):
+        for row in separation(self._site.settings, fence=self._local_fence()):
             level = "good" if row.level == "ok" else "note"
             yield Check(name=f"Agent and approver: {row.name}", level=level, text=row.text, remedy=row.remedy)
         count = self._site.logins.count()
@@ -86,6 +89,13 @@ class HealthPage:
         return Check(
             name="Record", level="good", text=f"{report.entries} entries, none altered. Head {report.last_hash[:16]}."
         )
+
+    def _local_fence(self) -> Fence:
+        """What the kernel holds here does not change while the page runs."""
+        with self._lock:
+            if self._fence is None:
+                self._fence = local_fence(self._site.settings)
+            return self._fence
 
     def _folder(self) -> Check:
         path = Path(self._site.settings.state_dir)

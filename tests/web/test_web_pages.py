@@ -1,5 +1,6 @@
 """Every page over HTTP, from the real command: what a person is shown, and what his answers do."""
 
+import html
 import json
 import re
 import subprocess
@@ -243,6 +244,21 @@ def test_the_record_that_was_tampered_with_is_told(web, world):
     page = person.get("/health").text
     assert "The record is not whole" in page
     assert "Something needs you." in page
+
+
+def test_health_and_doctor_say_the_same_of_agent_and_approver(web, world):
+    told = html.unescape(web().login().get("/health").text)
+    doctor = subprocess.run(
+        [sys.executable, "-m", "execkit_mcp", "doctor", "--json"],
+        env=world.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    rows = [row["message"] for row in json.loads(doctor.stdout)["checks"] if row["check"] == "approvals"]
+    fence = next(text.removeprefix("fence: ") for text in rows if text.startswith("fence: "))
+    assert fence in told
 
 
 def test_another_link_can_be_made_while_the_page_runs(web):
