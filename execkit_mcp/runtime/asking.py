@@ -7,7 +7,8 @@ A yes may carry an edited text. That text is judged like any other: what the pol
 or asks about runs, because a person wrote it, unless it needs a better channel or a code that the yes did not have.
 """
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from execkit_mcp.approvals import Approval, Channel, Scope, State, describe
 from execkit_mcp.approvals.queue import ApprovalQueue
 from execkit_mcp.approvals.request import ApprovalRequest
-from execkit_mcp.errors import ApprovalDenied, ApprovalRequired
+from execkit_mcp.errors import ApprovalDenied, ApprovalExpired, ApprovalRequired, ExecKitError
 from execkit_mcp.model import Clock, Decision, Verdict
 from execkit_mcp.runtime.overwrites import NOTHING, overwrites
 from execkit_mcp.runtime.request import RunRequest
@@ -83,7 +84,7 @@ class Asking:
         terms: AskingTerms,
         on_request: Callable[[Approval], None] | None = None,
         show: Callable[[Decision, RunRequest, Session, str], None] = lambda *_: None,
-        refuse: Callable[[Decision, RunRequest, Session], None] = lambda *_: None,
+        refuse: Callable[[Decision, RunRequest, Session, ExecKitError], None] = lambda *_: None,
     ) -> None:
         self.queue = queue
         self.terms = terms
@@ -108,7 +109,8 @@ class Asking:
         question = self._question(decision, request, session, typed_into)
         if request.approval_id is not None:
             try:
-                approval = self.queue.redeem(request.approval_id, question)
+                with self._refusing(decision, request, session):
+                    approval = self.queue.redeem(request.approval_id, question)
             except ApprovalRequired as pending:
                 return Waiting(approval_id=pending.approval_id)
             self._record(
@@ -141,7 +143,8 @@ class Asking:
                 by=grant.granted_by,
                 who=grant.who,
             )
-        waiting = self._submit(question, decision, session, original=session.redact(request.command))
+        with self._refusing(decision, request, session):
+            waiting = self._submit(question, decision, session, original=session.redact(request.command))
         self._show(decision, request, session, waiting.approval_id)
         return waiting
 
@@ -258,27 +261,31 @@ class Asking:
             return permit
         judged = self._judge(approval.edited, session)
         details: dict[str, object] = {"approval_id": approval.id, "verdict": judged.verdict.word}
-        changed = replace(request, command=approval.edited)
-        if judged.canonical is None or judged.verdict is Verdict.DENY:
-            self._refuse(judged, changed, session)
-            raise ApprovalDenied(
-                f"A person changed the command, and the policy denies the changed one: {judged.message}",
-                hint="Nothing ran. Call again without approval_id, or do it another way.",
-                details=details,
-            )
+        with self._refusing(judged, replace(request, command=approval.edited), session):
+            if judged.canonical is None or judged.verdict is Verdict.DENY:
+                raise ApprovalDenied(
+                    f"A person changed the command, and the policy denies the changed one: {judged.message}",
+                    hint="Nothing ran. Call again without approval_id, or do it another way.",
+                    details=details,
+                )
+            if judged.verdict is Verdict.ASK and judged.canonical != decision.canonical:
+                self._refuse_better_asked(approval, judged, details)
         if judged.canonical == decision.canonical:
             return permit
-        if judged.verdict is Verdict.ASK:
-            try:
-                self._refuse_better_asked(approval, judged, details)
-            except ApprovalDenied:
-                self._refuse(judged, changed, session)
-                raise
         return replace(
             permit,
             decision=judged,
             note=f"A person changed the command before approving it; what ran is: {session.redact(judged.canonical)}",
         )
+
+    @contextlib.contextmanager
+    def _refusing(self, decision: Decision, request: RunRequest, session: Session) -> Iterator[None]:
+        """What does not let ``decision`` run goes on the record."""
+        try:
+            yield
+        except (ApprovalDenied, ApprovalExpired) as error:
+            self._refuse(decision, request, session, error)
+            raise
 
     def _refuse_better_asked(self, approval: Approval, judged: Decision, details: dict[str, object]) -> None:
         """The edited text may need more than the answer had: another channel, or the approver's code."""

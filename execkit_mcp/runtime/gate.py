@@ -33,6 +33,8 @@ SYNC_AFTER_S: Final = 0.01
 RETRY_S: Final = 0.02
 ORIGINAL_CHARS: Final = 65_536
 TEXT_CHARS: Final = 2000
+TRIES: Final = 3
+ID_CHARS: Final = 100
 
 
 class Gate:
@@ -71,7 +73,7 @@ class Gate:
             terms=terms or AskingTerms(),
             on_request=on_request,
             show=self._show_refusal,
-            refuse=self.record_refusal,
+            refuse=self._record_not_permitted,
         )
         self.calls = 0
         self._must_reopen = False
@@ -123,13 +125,25 @@ class Gate:
     def record_refusal(self, decision: Decision, request: RunRequest, session: Session) -> None:
         """Put a refusal on the record; a text that did not parse stands there as it came, cut and redacted."""
         facts = self._facts(decision, session, request.command)
-        if request.approval_id is not None:
-            facts["approval_id"] = session.redact(request.approval_id)
         if decision.canonical is None:
             facts["text"] = str(facts["original"])[:TEXT_CHARS]
         self._append("decision", facts, is_synced=False)
         session.past(decision.canonical or request.command[:2000], "denied by the policy")
         self._show_refusal(decision, request, session)
+
+    def _record_not_permitted(
+        self, decision: Decision, request: RunRequest, session: Session, error: ExecKitError
+    ) -> None:
+        """Put on the record what no approval lets run, and why."""
+        approval_id = None if request.approval_id is None else session.redact(request.approval_id)[:ID_CHARS]
+        facts = {
+            **self._facts(decision, session, request.command),
+            "approval_id": approval_id,
+            "refused": {"code": error.code, "message": session.redact(error.message)},
+        }
+        self._append("decision", facts, is_synced=False)
+        self.settle_soon()
+        self._show_refusal(decision, request, session, approval_id)
 
     def _show_refusal(
         self, decision: Decision, request: RunRequest, session: Session, approval_id: str | None = None
@@ -359,13 +373,13 @@ class Gate:
 
     async def _settle(self) -> None:
         """Put late entries on the disk once it is quiet; the next command's own record does so as well."""
-        tries = 3
-        while tries and not self._is_on_disk:  # more may have come while the last were put there
-            await asyncio.sleep(SYNC_AFTER_S if tries == 3 else RETRY_S)
+        failed = 0
+        while failed < TRIES and not self._is_on_disk:  # more may have come while the last were put there
+            await asyncio.sleep(RETRY_S if failed else SYNC_AFTER_S)
             try:
                 await self.durable()
             except AuditError:
-                tries -= 1
+                failed += 1
 
     @property
     def _is_on_disk(self) -> bool:

@@ -200,7 +200,8 @@ async def test_what_was_seen_while_the_disk_was_at_work_is_put_there_as_well(tmp
             kit._gate.record_seen("seen", {"number": number})
             await begun.wait()
         async with asyncio.timeout(5):
-            while json.loads((tmp_path / "state" / HEAD_NAME).read_bytes())["seq"] < len(entries(tmp_path)):  # noqa: ASYNC110
+            head = tmp_path / "state" / HEAD_NAME
+            while json.loads(head.read_bytes())["seq"] < len(entries(tmp_path)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         monkeypatch.undo()
 

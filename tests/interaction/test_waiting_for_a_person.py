@@ -13,6 +13,11 @@ from execkit_mcp.runtime.desk import ApprovalDesk
 pytestmark = pytest.mark.promise("P4")
 
 
+def refusals(world):
+    entries = map(json.loads, (world.state / "audit-000001.jsonl").read_text().splitlines())
+    return [entry["data"] for entry in entries if entry["kind"] == "decision"]
+
+
 @pytest.fixture
 def desk(world):
     opened = ApprovalDesk.open(state_dir=world.state, audit_dir=world.state)
@@ -142,13 +147,27 @@ async def test_an_edited_command_is_judged_again_and_runs_in_its_place(serve, wo
         assert result.structured_content["error"]["code"] == "approval.denied"
         assert "never" in result.content[0].text
         assert (world.workspace / "other.txt").exists()
-    refused = [
-        entry["data"]
-        for entry in map(json.loads, (world.state / "audit-000001.jsonl").read_text().splitlines())
-        if entry["kind"] == "decision"
+    [refused] = refusals(world)
+    assert (refused["canonical"], refused["verdict"]) == ("/usr/bin/rm -r .", "deny")
+    assert refused["approval_id"] == result.structured_content["error"]["details"]["approval_id"]
+
+
+async def test_what_no_approval_lets_run_is_on_the_record(serve, world, desk):
+    async with serve() as served:
+        waiting = await served.run("touch made.txt", wait_s=0)
+        desk.approve(waiting["approval_id"], by=Channel.WEB, who="anna")
+        for command in ("touch other.txt", "touch made.txt", "touch made.txt"):
+            await served.call("shell_run", command=command, approval_id=waiting["approval_id"])
+        await served.call("shell_run", command="touch made.txt", approval_id="apr_" + "0" * 16)
+    told = [(each["canonical"], each["refused"]["code"], each["refused"]["message"]) for each in refusals(world)]
+    assert [(canonical, code) for canonical, code, _ in told] == [
+        ("/usr/bin/touch other.txt", "approval.expired"),
+        ("/usr/bin/touch made.txt", "approval.expired"),
+        ("/usr/bin/touch made.txt", "approval.expired"),
     ]
-    assert [(each["canonical"], each["verdict"]) for each in refused] == [("/usr/bin/rm -r .", "deny")]
-    assert refused[0]["approval_id"] == result.structured_content["error"]["details"]["approval_id"]
+    assert [part in text for part, (_, _, text) in zip(("another command", "used already", "no approval"), told, strict=True)] == [
+        True
+    ] * 3
 
 
 async def test_from_the_answer_to_the_start_it_takes_less_than_50_ms(serve, world, desk):
