@@ -165,9 +165,10 @@ async def test_what_no_approval_lets_run_is_on_the_record(serve, world, desk):
         ("/usr/bin/touch made.txt", "approval.expired"),
         ("/usr/bin/touch made.txt", "approval.expired"),
     ]
-    assert [part in text for part, (_, _, text) in zip(("another command", "used already", "no approval"), told, strict=True)] == [
-        True
-    ] * 3
+    assert [
+        part in text
+        for part, (_, _, text) in zip(("another command", "used already", "no approval"), told, strict=True)
+    ] == [True] * 3
 
 
 async def test_from_the_answer_to_the_start_it_takes_less_than_50_ms(serve, world, desk):
