@@ -24,12 +24,14 @@ _ANY_VALUE = lazy_regex(r"[=:][ \t]{0,4}[\"']?([^\s\"']{8,400})")
 _NOT_SECRET = lazy_regex(
     r"[0-9a-f]{7,64}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Z_]+|[a-z]+(?:[-_/.][a-z0-9]+)*|\d+"
     r"|(?:[A-Z][A-Z0-9]*|[A-Z][a-z]+|\d{1,3})(?:_(?:[A-Z][A-Z0-9]*|[A-Z][a-z]+|\d{1,3})){2,}(?:-[A-Z][a-z]+)?|[A-Z]\w*(?:PrivateKey|PublicKey|Params)"
+    r"|[\w!-]*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9A-Za-z]{12}[\w-]*"
     r"|sha\d{3}[-:].*|[\w-]+(?:/[\w.-]+)+|AAAA[A-Za-z0-9+/=]+|M(?:I|FkwEw|FYwEA|HYwEA|CowBQ)[A-Za-z0-9+/=]{40,}"
 )
 _DIGIT = lazy_regex("[0-9]")
 _PUBLIC_WORDS = lazy_regex(
     r"(?i:public|fingerprint|thumbprint|integrity|checksum|digest|sha\d|md5|commit|revision|etag|ssh-(?:rsa|ed25519)|ecdsa-sha2"
-    r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource|[-_ \"]accessor|enc\[aes)"
+    r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource"
+    r"|[-_ \"]accessor|enc\[aes|(?:next|page|sequence|starting|request|forward|backward|lock|continuation)[_-]?token)"
 )
 
 

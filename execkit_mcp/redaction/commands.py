@@ -15,7 +15,9 @@ _NAMED_AFTER = lazy_regex(r"[A-Za-z0-9]{1,20}(?:Password|Token|Secret|Credential
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
-_PAIR = lazy_regex(r"-{0,2}(?!(?:value|data)=)[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]")
+_PAIR = lazy_regex(
+    r"-{0,2}(?!(?:value|data)=)[A-Za-z]?[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]"
+)
 _VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w*|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
 

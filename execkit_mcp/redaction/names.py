@@ -125,6 +125,8 @@ _SENSITIVE = lazy_regex(
     r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
 )
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_KNOWN_ID = lazy_regex(r"S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
+"""What directories, policies and session managers call things by."""
 _ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
 _NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
@@ -173,10 +175,12 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
         or _is_code(value, trust, is_quoted=is_quoted)
     ):
         return False
+    if kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None:
+        return False
     if kind == "session" and _UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one
     if _ID_TAIL.search(tail):
-        return is_random(value) and _DIGEST.fullmatch(value) is None
+        return is_random(value) and _DIGEST.fullmatch(value) is None and _KNOWN_ID.fullmatch(value) is None
     is_number = _NUMBER.fullmatch(value) is not None
     if tail and len(value) < 2 * _MIN_KEY_DIGITS and (is_number or is_date(value)):
         return False

@@ -78,7 +78,7 @@ _ABOUT_CAMEL = lazy_regex(
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
     r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
     r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
-    r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
+    r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|CheckValue|Ciphertext\w*|KeySpec|Spec|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
     r"|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
 )
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
@@ -89,7 +89,8 @@ _PASSES = lazy_regex(
 )
 _PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
 _CURSOR = lazy_regex(
-    r"(?i:next|page|prev(?:ious)?|continuation|pagination|idempotency|cancel(?:lation)?|sync|resume|cursor|[beu]os|pad|unk|mask)[_-]?\Z"
+    r"(?i:next(?:[_-]?(?:forward|backward|sequence|page|batch))?|forward|backward|sequence|page|prev(?:ious)?|starting|marker|continuation|pagination|idempotency|cancel(?:lation)?|sync|resume|cursor"
+    r"|(?<!un)lock|update|client[_-]?request|lifecycle-action|copy-?product|[beu]os|pad|unk|mask)[_-]?\Z|(?:[Cc]lient|-client-)\Z"
 )
 """What stands before ``token`` where everybody may know it."""
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
@@ -198,7 +199,12 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
     if not is_set and text.find("-", max(0, at - _MAX_OPTION), at) < 0:
         return
     found = _OPTION.match(text, after, end)
-    if found is None or _ABOUT_TAIL.search(found["tail"]) or (row.trust in ALONE and found["tail"]):
+    if (
+        found is None
+        or _ABOUT_TAIL.search(found["tail"])
+        or (row.trust in ALONE and found["tail"])
+        or is_public(text, at)
+    ):
         return
     name_start = at
     while (
@@ -226,7 +232,7 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
     is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])
     trust = Trust.PASSWORD if row.kind == "password" else Trust.SECRET if is_given else Trust.TOKEN
     tail = "id" if found["tail"].lower().endswith("id") else ""
-    if is_secret(text[start:stop], trust, tail, is_quoted=group != "bare"):
+    if is_secret(text[start:stop], trust, tail, is_quoted=group != "bare", kind=row.kind):
         stop = _whole(text, start, stop, end, group)
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
 
@@ -250,7 +256,7 @@ def is_public(text: str, at: int) -> bool:
     """Whether the word at ``at`` is part of another name: PublicKeyToken, existingSecret, first_pass."""
     first = max(0, at - _SHORT_HEAD)
     is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
-    if text[at : at + 5].lower() == "token" and _CURSOR.search(text, first, at) is not None:
+    if text[at : at + 5].lower() == "token" and _CURSOR.search(text, max(0, at - 2 * _SHORT_HEAD), at):
         return True
     return is_turn or _PUBLIC.search(text, first, at) is not None
 

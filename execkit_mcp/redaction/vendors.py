@@ -268,7 +268,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="secret",
         keywords=("parameterkey=",),
-        pattern=r"ParameterKey=[\w.-]{0,60}(?i:passw|secret|token|key|credential)[\w.-]{0,20},(?:UsePreviousValue=\w{1,5},)?ParameterValue=[\"']?(?P<secret>[^\s\"',]{3,4096})",
+        pattern=r"ParameterKey=(?![\w.-]{0,60}(?:KeyPair|KeyName|SSHKey|SshKey|PublicKey))[\w.-]{0,60}(?i:passw|secret|token|key|credential)[\w.-]{0,20},(?:UsePreviousValue=\w{1,5},)?ParameterValue=[\"']?(?P<secret>[^\s\"',]{3,4096})",
         example="ParameterKey=DBPassword,ParameterValue={}",
         counter_example="ParameterKey=DBPassword,UsePreviousValue=true",
     ),
