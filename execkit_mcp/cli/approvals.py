@@ -146,7 +146,7 @@ def _outcome(decided: "Approval", scope: "Scope | None") -> str:
         return "Approved with another text, for one run"
     if scope is None or scope.kind is ScopeKind.ONCE:
         return "Approved, for one run"
-    much = "" if scope.uses is None else f", at most {scope.uses} runs"
+    much = "" if scope.uses is None else f", at most {scope.uses} run{'s' if scope.uses > 1 else ''}"
     if scope.kind is ScopeKind.SESSION:
         return f"Approved while its session is open{much} (execkit-mcp grants list)"
     return f"Approved until {whole_time(scope.ends_s(0))}{much} (execkit-mcp grants list)"
@@ -179,6 +179,7 @@ def _is_sure(args: argparse.Namespace, found: "Approval", desk: "ApprovalDesk") 
 
 
 def _print_rule(args: argparse.Namespace, found: "Approval") -> int:
+    from execkit_mcp.approvals import State  # noqa: PLC0415
     from execkit_mcp.config.settings import load_settings  # noqa: PLC0415
     from execkit_mcp.runtime.always import suggested_rule  # noqa: PLC0415
 
@@ -186,7 +187,8 @@ def _print_rule(args: argparse.Namespace, found: "Approval") -> int:
     suggestion = suggested_rule(found.request, settings)
     print()
     show(suggestion.text)
-    print("\nNothing was decided: the approval still waits for approve or deny.", file=sys.stderr)
+    rest = ": the approval still waits for approve or deny" if found.state is State.PENDING else ""
+    print(f"\nNothing was decided{rest}.", file=sys.stderr)
     return 0 if suggestion.is_rule else 1
 
 

@@ -99,7 +99,11 @@ def test_always_prints_the_narrowest_rule_with_its_test_and_decides_nothing(worl
     assert done.returncode == 0, done.stderr + done.stdout
     assert "allow:" in done.stdout
     assert '"expect": "allow"' in done.stdout
+    assert "still waits" in done.stderr
     assert desk.get(waiting.id).state is State.PENDING
+    desk.deny(waiting.id, by=Channel.CLI, who="anna")
+    late = command(world, "approve", waiting.id, "--always", EXECKIT_POLICY=str(world.policy))
+    assert late.stderr.strip() == "Nothing was decided."
     refused = command(world, "approve", asked.id, "--always", EXECKIT_POLICY=str(world.policy))
     assert (refused.returncode, "not the one that the configuration names" in refused.stdout) == (1, True)
 
