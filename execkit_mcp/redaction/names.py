@@ -53,10 +53,17 @@ NAMES: tuple[NameRow, ...] = (
     ),
     NameRow(
         kind="secret",
-        words=("secret", "secret id", "credential", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt", "erlang_cookie", "erlangcookie"),
+        words=("secret", "secret id", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt", "erlang_cookie", "erlangcookie"),
         trust=Trust.SECRET,
         example='"client_secret": "{}"',
         counter_example="secretName: web-tls",
+    ),
+    NameRow(
+        kind="secret",
+        words=("credential", "routing_key", "routing-key", "routingkey", "routing key"),
+        trust=Trust.TOKEN,
+        example='"credential": "{}"',
+        counter_example="credential: name_of_one",
     ),
     NameRow(
         kind="token",
@@ -77,7 +84,7 @@ NAMES: tuple[NameRow, ...] = (
         words=(
             *(f"{word}{gap}key" for gap in ("_", "-", "", " ") for word in (
                 "access", "auth", "encryption", "signing", "master", "account", "shared", "service", "deploy", "storage",
-                "security", "admin", "hmac", "session", "webhook", "fernet", "subscription", "private", "application", "consumer", "routing", "integration", "ingestion", "registration", "write",
+                "security", "admin", "hmac", "session", "webhook", "fernet", "subscription", "private", "application", "consumer", "integration", "ingestion", "registration", "write",
                 "license", "unseal", "recovery", "activation", "enrollment", "instrumentation", "gossip", "tsig", "cipher", "aes", "wpa", "backup", "validation", "decryption",
             )),
         ),
@@ -186,7 +193,12 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
         return False
     if trust is Trust.PASSWORD:
         return not (is_number and len(value) < _MIN_PIN_DIGITS) and not (is_quoted and _is_prose(value))
-    if len(value) < _MIN_TOKEN_CHARS or " " in value.strip() or (is_number and len(value) < _MIN_KEY_DIGITS):
+    if (
+        len(value) < _MIN_TOKEN_CHARS
+        or " " in value.strip()
+        or (is_number and len(value) < _MIN_KEY_DIGITS)
+        or is_date(value)
+    ):
         return False
     if not is_quoted and trust in _NAMING and _CAMEL.fullmatch(value) is not None and is_wordy(value):
         return False

@@ -203,6 +203,7 @@ PLACES: tuple[PlaceRow, ...] = (
                   "pre-shared-key", "rocommunity", "rwcommunity", "tacacs-server key", "radius-server key"),
         pattern=r"(?:enable (?:secret|password)|username \S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?= (?:[05789] |\S*\d))|key-string|(?:tacacs|radius)-server key)[ \t](?:[05789] )?(?P<secret>[^\s]{4,200})"
         r"|(?:snmp-server community|r[ow]community)[ \t]{1,4}(?P<s2>[^\s]{3,100})|pre-shared-key (?:local |remote |address \S{1,40} key )?(?:ascii-text )?[\"']?(?P<s3>[^\s\"']{4,100})",
+        check=lambda secret: secret not in {"public", "private"},
         example="enable secret 5 {}",
         counter_example="enable secret",
         gate=r"(?:enable (?:secret|password)|username [^ \t\n]+ (?:privilege|password|secret)|key-string|(?:tacacs|radius)-server key|snmp-server community|r[ow]community|pre-shared-key)[ \t]",
@@ -236,7 +237,7 @@ PLACES: tuple[PlaceRow, ...] = (
         pattern=r"(?i:net use)[ \t][^\n]{0,200}?/user:\S{1,100}[ \t]{1,4}(?P<secret>[^\s/]{4,200})"
         r"|(?:add_user|change_password)[ \t]{1,4}[^\s-]{1,100}[ \t]{1,4}[\"']?(?P<s2>[^\s\"']{4,200})"
         r"|mc alias set[ \t]{1,4}\S{1,60}[ \t]{1,4}https?://\S{1,200}[ \t]{1,4}(?:(?![A-Z0-9]{16,24}[ \t])\S{1,100}[ \t]{1,4})?(?P<s3>(?:[A-Z0-9]{16,24}[ \t]{1,4})?[^\s-]\S{7,200})"
-        r"|ssh-keygen[ \t][^\n]{0,200}?-[NP][ \t]{1,4}(?:\"(?P<s4>[^\"\n]{1,200})\"|'(?P<s5>[^'\n]{1,200})'|(?P<s6>[^\s\"'-]\S{3,200}))"
+        r"|ssh-keygen[ \t][^\n]{0,200}?(?<!\[)-[NP][ \t]{1,4}(?:\"(?P<s4>[^\"\n]{1,200})\"|'(?P<s5>[^'\n]{1,200})'|(?P<s6>[^\s\"'-]\S{3,200}))"
         r"|(?i:identify)[ \t]{1,4}(?P<s7>(?=\S{0,60}\d)[^\s]{8,200})(?=\s|$)"
         r"|(?i:acl setuser)[ \t][^\n]{0,200}?[ \t]>(?P<s8>\S{4,200})"
         r"|> (?i:auth)[ \t]{1,4}(?:[^\s\"'|]{1,60}[ \t]{1,4})?[\"']?(?P<s9>[^\s\"'|]{4,300})[\"']?[ \t\r]{0,4}$"

@@ -23,6 +23,7 @@ _PLACEHOLDER = lazy_regex(
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
+    | on_create|always|never|enable|disable|auto|auto[-_]?generated?|specify|ignore|optional_no_ca|[*&][a-z_]+\d{0,3}          # settings, YAML's anchors
     | 1password|via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
@@ -78,7 +79,7 @@ _FILE = lazy_regex(
     r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)"
 )
 _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
-_PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+-]*(?:[/\\][\w.@+-]*)*")
+_PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+$-]*(?:[/\\][\w.@+$-]*)*")
 _URL = lazy_regex(r"[a-z][a-z0-9+.-]*://(?:[^\s@:/]*@)?[^\s@]*", re.IGNORECASE)
 _MAP = lazy_regex(r"[a-z][\w.-]{1,40}:(?:/[\w.@+-]+)+")
 _RELATIVE = lazy_regex(r"[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+\d{0,3}")

@@ -74,6 +74,7 @@ def main() -> None:
         "sixteenth": _corpus("untold").UNTOLD,
         "seventeenth": _corpus("unmet").UNMET,
         "eighteenth": _corpus("unheard").UNHEARD,
+        "siblings": _corpus("siblings").SIBLINGS,
     }
     for name, templates in sets.items():
         total = leaked = 0

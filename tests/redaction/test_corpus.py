@@ -40,6 +40,7 @@ unknown = load("unknown")
 untold = load("untold")
 unmet = load("unmet")
 unheard = load("unheard")
+siblings = load("siblings")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -61,6 +62,7 @@ TEMPLATES = {
     "UNTOLD": untold.UNTOLD,
     "UNMET": unmet.UNMET,
     "UNHEARD": unheard.UNHEARD,
+    "SIBLINGS": siblings.SIBLINGS,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -99,6 +101,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("UNTOLD", 0.98),
         ("UNMET", 0.98),
         ("UNHEARD", 0.98),
+        ("SIBLINGS", 0.99),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -140,6 +143,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *untold.UNTOLD_CALM,
             *unmet.UNMET_CALM,
             *unheard.UNHEARD_CALM,
+            *siblings.SIBLINGS_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
