@@ -53,6 +53,7 @@ class Commit:
         self._thread: ThreadPoolExecutor | None = None
         self._last_s: deque[float] = deque(maxlen=_LAST)
         self._usual_s = 0.0
+        self._is_closed = False
         self._in_thread = 0  # syncs since one was done where we are
 
     async def free(self) -> None:
@@ -108,14 +109,18 @@ class Commit:
         return waiter
 
     def close(self) -> None:
-        """Let go of the thread, or of the kernel's queue, once what is under way has ended."""
+        """Let go of the thread, or of the kernel's queue, once what is under way has ended.
+
+        Who waits is told; what is asked for from then on is done where we are.
+        """
+        self._is_closed = True
         if self._thread is not None:
             self._thread.shutdown(wait=True)
         if self._beside is None:
             return
         if self._begun is not None:
             select.select([self._beside], [], [])
-            self._ended_beside()  # who waits for it is told
+            self._ended_beside()
         self._leave_beside(self._beside)
 
     def _begin(self) -> None:
@@ -124,7 +129,7 @@ class Commit:
         self._is_under_way = True
         if self._has_beside():
             self._sync_beside()
-        elif self._usual_s < SLOW_S or self._is_worth_a_try():
+        elif self._is_closed or self._usual_s < SLOW_S or self._is_worth_a_try():
             self._sync_here()
         else:
             self._in_thread += 1
@@ -172,7 +177,7 @@ class Commit:
             self._finish(None)
 
     def _has_beside(self) -> bool:
-        if not self._was_beside_tried:
+        if not self._was_beside_tried and not self._is_closed:
             self._was_beside_tried = True
             self._beside = self._open_beside()
             if self._beside is not None:

@@ -84,6 +84,24 @@ async def test_a_disk_that_is_quick_again_is_found(made):
     assert (await syncs(commit, disk, 40))[-10:] == ["here"] * 10
 
 
+async def test_who_waits_for_a_thread_while_it_is_closed_is_answered(made):
+    disk = Disk(here_s=0.03, thread_s=0.03)
+    commit = made(disk)
+    await syncs(commit, disk, 2)
+    disk.wanted += 1
+    first = asyncio.ensure_future(commit.wait(disk.wanted))
+    await turns()
+    disk.wanted += 1
+    second = asyncio.ensure_future(commit.wait(disk.wanted))
+    await turns()
+    disk.wanted -= 1  # the one under way does not cover the second
+    commit.close()
+    disk.wanted += 1
+    async with asyncio.timeout(5):
+        await asyncio.gather(first, second)
+    assert disk.where[-2:] == ["thread", "here"]
+
+
 class Log:
     """A log, and a kernel whose syncs end when they are told to."""
 
