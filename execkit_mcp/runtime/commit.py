@@ -119,7 +119,9 @@ class Commit:
         if self._beside is None:
             return
         if self._begun is not None:
-            select.select([self._beside], [], [])
+            poll = select.poll()  # select(2) knows no descriptor above 1,023
+            poll.register(self._beside, select.POLLIN)
+            poll.poll()
             self._ended_beside()
         self._leave_beside(self._beside)
 

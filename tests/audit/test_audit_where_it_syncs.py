@@ -5,7 +5,9 @@ By the kernel beside us; where it does not do that, on the event loop while that
 
 import asyncio
 import errno
+import fcntl
 import os
+import resource
 import threading
 import time
 
@@ -222,6 +224,22 @@ async def test_where_the_kernel_refuses_it_is_done_here_from_then_on(log):
     assert (log.under_way, log.here, log.synced_seq) == ([], 3, 3)
 
 
+async def test_closing_waits_for_a_sync_whose_descriptor_is_above_those_of_select(log):
+    os.close(log.eventfd)
+    low = os.eventfd(0, os.EFD_NONBLOCK)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > 2000, "this process may not have enough descriptors for the test"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    log.eventfd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 1500)
+    os.close(low)
+    waiting = asyncio.ensure_future(log.commit.wait(log.entered()))
+    await turns()
+    log.end()
+    log.commit.close()
+    await waiting
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 async def test_who_waits_while_it_is_closed_is_answered(log):
     first = asyncio.ensure_future(log.commit.wait(log.entered()))
     await turns()
@@ -237,7 +255,7 @@ async def test_who_waits_while_it_is_closed_is_answered(log):
 async def test_the_kernel_puts_a_file_on_the_disk_and_says_when(tmp_path):
     beside = BackgroundSync.open()
     if beside is None:
-        pytest.fail("this kernel has no io_submit(2), and every sync is done here or in a thread")
+        pytest.skip("this kernel has no io_submit(2): every sync is done here or in a thread")
     descriptor = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     ended = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().add_reader(beside.fileno(), lambda: ended.set_result(beside.ended()))
