@@ -53,6 +53,7 @@ FORMS: dict[str, Form] = {
         lazy_regex(r"[ \t]+[\w.-]{1,60}:[^\n]{0,400}"),
     ),
     "rpc": Form(lazy_regex(r"[^\n]{0,200}\"(?:result|token|auth|session)\":[ ]?\"(?P<secret>[A-Za-z0-9_-]{16,400})\"[^\n]{0,200}"), lazy_regex(r"[<>*{} ][^\n]{0,200}")),
+    "accounts": Form(lazy_regex(r"[ \t]*[\w.@-]{1,64}[ \t]*=[ \t]*(?P<secret>[^\s\"'=]{6,200})[ \t\r]*")),
     "key": Form(lazy_regex(r"(?P<secret>[A-Za-z0-9+/]{20,80}={0,2})[ \t\r]*")),
     "passwords": Form(lazy_regex(r"(?P<secret>(?:\S{6,80}[ \t]{1,2}){0,12}\S{6,80})[ \t\r]*")),
     "digits": Form(lazy_regex(r"[ \t]*(?:(?:\d{1,2}[.)]|[-*])[ \t]+)?(?P<secret>[\w-]{6,40}(?:[ -][\w-]{3,40}){0,5})[ \t\r]*")),
@@ -81,7 +82,7 @@ FORMS: dict[str, Form] = {
         lazy_regex(r"[ \t]*(?:list|users|expire)\b[^\n]{0,80}"),
     ),
     "sent": Form(lazy_regex(r"[ \t]*(?:->|=>|~>|<~|>>?|C:|<-)?[ \t]*(?P<secret>[A-Za-z0-9+/]{6,4096}={0,2})[ \t\r]*")),
-    "new": Form(lazy_regex(r"[ \t]*(?:[Nn]ew )?[Vv]alue:[ \t](?P<secret>\S{6,400})[ \t\r]*")),
+    "new": Form(lazy_regex(r"[ \t]*(?:[Nn]ew )?[Vv]alue:[ \t](?P<secret>\S{6,400})[ \t\r]*"), lazy_regex(r"(?![Nn]ew value)[^\n]{0,200}")),
 }  # fmt: skip
 
 
@@ -164,6 +165,8 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "users", "# /etc/rsyncd.secrets", Trust.PASSWORD, lines=_MOST_CODES, holds=("secrets", "passwd")),
     Announcement(lazy_regex(r"^[ \t]*\[(?:client|mon|osd|mgr|mds|rgw)\.[\w.-]{1,60}\][ \t\r]*$"), "section", "[client.admin]", hint=Trust.PASSWORD, skips=2, ends="]", holds=("[",)),
     Announcement(lazy_regex(r"\"method\": ?\"(?:user\.login|auth\.login|session\.login|login)\""), "rpc", '{"method":"user.login"', Trust.SECRET, skips=1, holds=(".login", '"login"')),
+    Announcement(lazy_regex(r"^\[(?:admins|users)\][ \t\r]*$"), "accounts", "[users]", hint=Trust.PASSWORD, lines=_MOST_CODES, ends="]", holds=("[admins]", "[users]")),
+    Announcement(lazy_regex(r"(?i)[$#%\u276f] [^\n]{0,80}reset-password\b[^\n]{0,100}$"), "new", "$ elasticsearch-reset-password -u elastic", Trust.PASSWORD, skips=3, holds=("reset-password",)),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),

@@ -47,7 +47,18 @@ _COLUMNS: tuple[tuple[re.Pattern[str], Trust, str], ...] = (
 _NAMES_A_SECRET = frozenset({"keyname", "secretname", "tokenname"})
 _RULER = lazy_regex("[\\s|+:=\u2500-\u257f-]+")
 _QUOTED = lazy_regex(r'"(?:[^"]|"")*"|[^",;\t|]*')
-_OTHERS = ("[client.", "[mon.", "[mgr.", "[osd.", "[mds.", "user.login", "auth.login", "session.login")
+_OTHERS = (
+    "[client.",
+    "[mon.",
+    "[mgr.",
+    "[osd.",
+    "[mds.",
+    "user.login",
+    "auth.login",
+    "session.login",
+    "[admins]",
+    "[users]",
+)
 _FILES = (
     ".psk",
     ".pass",

@@ -104,8 +104,8 @@ CALLS: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="webhook",
-        keywords=("/webhook/", "/webhooks/", "/hooks/", "/hook/"),
-        pattern=r"/(?:web)?hooks?/(?:[^\s\"'<>/?#]{1,80}/){0,6}?(?P<secret>[A-Za-z0-9_-]{20,200})(?=/?(?:[\s\"'<>?#]|$))",
+        keywords=("/webhook/", "/webhooks/", "/hooks/", "/hook/", "/push/"),
+        pattern=r"/(?:(?:web)?hooks?|push)/(?:[^\s\"'<>/?#]{1,80}/){0,6}?(?P<secret>[A-Za-z0-9_-]{20,200})(?=/?(?:[\s\"'<>?#]|$))",
         check=_is_argument,
         example="https://chat.example.com/hooks/{}",
         counter_example="https://docs.example.com/webhooks/getting-started-with-webhooks-2",

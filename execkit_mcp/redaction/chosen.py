@@ -253,7 +253,7 @@ CHOSEN: tuple[PlaceRow, ...] = (
         kind="password",
         keywords=("connect(", "connection(", "mysqli(", "pdo(", "auth(", "auth=(", "auth = (", "credential(", "credentials(", "login(", "authenticate(", "signin(", "sign_in(", "password(", "user(", "database("),
         pattern=r"(?:[A-Za-z_]{0,12}?(?i:connect|database|connection|mysqli|pdo|auth|credentials?|login|authenticate|sign_?in|(?:create|change|set|update|reset|add)\w{0,20}(?:password|user)|userpassword|password|user)\(|auth ?= ?\()(?:[ \t]{0,4}(?:[\"'][^\"'\n]{0,200}[\"']|\$?[A-Za-z_][\w.]{0,40})[ \t]{0,4},){0,2}"
-        r"[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
+        r"[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?![a-z0-9+]{2,10}://)(?P<secret>[^\"'\n]{6,200})[\"']",
         check=lambda secret: is_made(secret) or _is_token(secret),
         example="DBI->connect('dbi:mysql:x', 'app', '{}');",
         counter_example="client.connect('db1.example.com', 'app', 'shop-db-2')",

@@ -84,8 +84,8 @@ DEVICES: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=("-command 'echo ", '-command "echo ', "-command=echo ", "-cmd 'echo ", "askpass='echo "),
-        pattern=r"(?:-command|-cmd|askpass)[ =][\"']?echo[ \t](?P<secret>[^\s\"'$|;&]{6,200})",
+        keywords=("-command 'echo ", '-command "echo ', "-command=echo ", "-cmd 'echo ", "askpass='echo ", "_passcommand='echo ", '_passcommand="echo '),
+        pattern=r"(?:-command|-cmd|askpass|_PASSCOMMAND)[ =][\"']?echo[ \t](?P<secret>[^\s\"'$|;&]{6,200})",
         check=lambda secret: _has_digit(secret) or not is_wordy(secret),
         example="restic backup / --password-command 'echo {}'",
         counter_example="restic backup / --password-command 'cat file'",
@@ -142,6 +142,46 @@ DEVICES: tuple[PlaceRow, ...] = (
         counter_example="$6$abcdefgh$none",
         may_be_glued=True,
         gate=r"\$[a-z0-9]+\$[^ \t\n:]{20}[^ \t\n]*:",
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("slappasswd ", "wbinfo ", "mosquitto_passwd ", "ejabberdctl ", "prosodyctl ", "elasticsearch-users ", "user set password ", "uci set ", "pro attach ", "ua attach ", "/secure set ", "client_send ", "register =>", "register=>"),
+        pattern=r"slappasswd[ \t][^\n|;&]{0,80}?-s[ \t]{1,4}[\"']?(?P<s1>[^\s\"']{4,200})|wbinfo[ \t][^\n|;&]{0,80}?-a[ \t]{1,4}[\"']?[^\s%\"']{1,80}%(?P<s2>[^\s\"']{4,200})"
+        r"|mosquitto_passwd[ \t][^\n|;&]{0,40}?-\w{0,2}b[ \t]{1,4}\S{1,200}[ \t]{1,4}\S{1,64}[ \t]{1,4}[\"']?(?P<s3>[^\s\"']{4,200})|(?:ejabberdctl|prosodyctl)[ \t]{1,4}(?:register|change_password)[ \t]{1,4}\S{1,64}[ \t]{1,4}\S{1,100}[ \t]{1,4}[\"']?(?P<s4>[^\s\"']{4,200})"
+        r"|elasticsearch-users[ \t][^\n|;&]{0,100}?-p[ \t]{1,4}[\"']?(?P<s5>[^\s\"']{4,200})|user set password[ \t]{1,4}\d{1,3}[ \t]{1,4}[\"']?(?P<s6>[^\s\"']{4,200})|uci set[ \t][\w.@\[\]-]{1,100}\.(?:key|psk|password)=[\"']?(?P<s7>[^\s\"']{6,200})"
+        r"|(?:pro|ua) attach[ \t]{1,4}(?P<s8>[A-Za-z0-9]{20,60})(?=\s|$)|/secure set[ \t]{1,4}\S{1,64}[ \t]{1,4}(?P<s9>\S{4,200})|client_send[ \t]{0,4}=[ \t:^]{0,8}[\w.@-]{1,80}[ \t:^]{1,8}(?P<s10>[^\s:^]{6,200})|register[ \t]{0,4}=>[ \t]{0,4}[\w.+-]{1,64}:(?P<s11>[^\s@:]{4,200})@",
+        check=_has_digit,
+        example="slappasswd -s {}",
+        counter_example="wbinfo -a alice",
+        may_be_reference=False,
+        gate=r"(?:slappasswd |wbinfo |mosquitto_passwd |ejabberdctl |prosodyctl |elasticsearch-users |user set password |uci set |pro attach |ua attach |/secure set |client_send |register ?=>)",
+    ),
+    PlaceRow(
+        kind="url_key",
+        keywords=("trojan://", "hysteria2://", "hysteria://", "hy2://", "vless://", "ss://", "tuic://"),
+        pattern=r"(?:trojan|hysteria2?|hy2|vless|ss|tuic)://(?P<secret>[^\s@/\"'<>]{8,200})@",
+        check=_has_digit,
+        example="trojan://{}@h1.example.com:443?sni=h1",
+        counter_example="trojan://h1.example.com:443",
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=('"clients": [{"id"', '"clients":[{"id"'),
+        pattern=r"\"clients\": ?\[\{\"id\": ?\"(?P<secret>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\"(?=[^\n]{0,100}(?:alterId|flow|level|email))",
+        example="",
+        counter_example='"clients": [{"id": "first"}]',
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=("key =", "key="),
+        pattern=r"key[ \t]{0,4}=[ \t]{0,4}\"(?P<secret>[A-Za-z0-9+/]{16,88}={0,2})\"[ \t\r]{0,4}(?=$|\n)",
+        before=r"(?:^|\n)[ \t]{0,8}\Z",
+        check=lambda secret: is_made(secret) and not is_wordy(secret) and not secret.isupper(),
+        example='key = "{}"',
+        counter_example='key = "value-of-the-key"',
+        may_be_glued=True,
+        gate=r"^[ \t]*key[ \t]*=[ \t]*\"[a-z0-9+/]{16}",
     ),
     PlaceRow(
         kind="password",

@@ -53,7 +53,7 @@ NAMES: tuple[NameRow, ...] = (
     ),
     NameRow(
         kind="secret",
-        words=("secret", "secret id", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt", "erlang_cookie", "erlangcookie"),
+        words=("secret", "secret id", "preshared", "pre-shared-key", "client-key-data", ".dockerconfigjson", ".dockercfg", "symmkey", "clear-text", "_salt", "ticketsalt", "tokensalt", "passwordsalt", "erlang_cookie", "erlangcookie", "passhash"),
         trust=Trust.SECRET,
         example='"client_secret": "{}"',
         counter_example="secretName: web-tls",

@@ -249,7 +249,7 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
     if (
         speaks_about(tail, is_password=trust is Trust.PASSWORD)
         or text[position : position + 1] in {"@", "#"}
-        or head[-1:] + text[after : after + 1] == "::"
+        or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
         or head.endswith("checksum/")
         or ("::" in head and is_type_name(text, at))
         or text.startswith(FOLDER, at)

@@ -249,7 +249,10 @@ def speaks_about(tail: str, *, is_password: bool) -> bool:
 
 def is_type_name(text: str, at: int) -> bool:
     """Whether the word at ``at`` is part of the name of a kind of thing: AWS::IAM::AccessKey."""
-    return _TYPE_NAME.search(text[max(0, at - 2 * _MAX_OPTION) : at]) is not None
+    found = _TYPE_NAME.search(text[max(0, at - 2 * _MAX_OPTION) : at])
+    return (
+        found is not None and (found[0].rpartition("::")[2] or text[at])[0].isupper()
+    )  # profile::db::password is none
 
 
 def is_public(text: str, at: int) -> bool:

@@ -147,7 +147,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="secret",
         keywords=("echo ", "printf "),
-        pattern=r"(?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?(?:[\"']?%s(?:\\n)?[\"']?[ \t]{1,4})?[\"']?(?P<secret>[^\s\"'|]{4,4096})[\"']?[ \t]{0,4}\|[^|\n]{0,200}?(?:(?:secrets?|variable|env|variables?)[ :](?:set|add|put|create|versions|rm)|[ \t-](?:password|passwd|passphrase|pass|secret|token|credential)(?:-\w{1,12})?[ \t]?(?:-(?=\s|$)|/dev/stdin|$)|passphrase-fd|(?:sudo )?(?:realm|adcli|saslpasswd2|ipa\b|smbpasswd|pdbedit|ecryptfs\S*|zfs|veracrypt|su\b|doas|ssh-add|rage|systemd-creds|keepassxc-cli|kadmin|ansible-vault|openvpn|openconnect)[ \t]|create-secret|age -|login[ \t][^|\n]{0,80}-stdin)",
+        pattern=r"(?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?(?:[\"']?%s(?:\\n)?[\"']?[ \t]{1,4})?[\"']?(?P<secret>[^\s\"'|]{4,4096})[\"']?[ \t]{0,4}\|[^|\n]{0,200}?(?:(?:secrets?|variable|env|variables?)[ :](?:set|add|put|create|versions|rm)|[ \t-](?:password|passwd|passphrase|pass|secret|token|credential)(?:-\w{1,12})?[ \t]?(?:-(?=\s|$)|/dev/stdin|$)|passphrase-fd|(?:pass|passwd|password)[_-]stdin|(?:sudo )?(?:realm|adcli|saslpasswd2|ipa\b|smbpasswd|pdbedit|ecryptfs\S*|zfs|veracrypt|su\b|doas|ssh-add|rage|systemd-creds|keepassxc-cli|kadmin|ansible-vault|openvpn|openconnect)[ \t]|create-secret|age -|login[ \t][^|\n]{0,80}-stdin)",
         check=lambda secret: _is_given(secret) or not is_wordy(secret),
         example="printf '%s' '{}' | gh secret set NPM_TOKEN",
         counter_example="echo done | tee secret.log",
@@ -166,8 +166,8 @@ VENDORS: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=("user add ", "user create ", "useradd ", "user passwd ", "adduser "),
-        pattern=r"(?:user (?:add|create|passwd)|useradd|adduser)[ \t]{1,4}(?:-\S{1,20}[ \t]{1,4}){0,2}[\w.@-]{1,64}(?::|[ \t]{1,4})[\"']?(?P<secret>[^\s\"':-][^\s\"']{5,200})(?=[\s\"']|$)",
+        keywords=("user add ", "user create ", "useradd ", "user passwd ", "adduser ", "admin add ", "admins add ", "admin create ", "account create ", "account add ", "users add ", "users create "),
+        pattern=r"(?:(?:user|admin|account)s? (?:add|create|passwd)|useradd|adduser)[ \t]{1,4}(?:-\S{1,20}[ \t]{1,4}){0,2}[\w.@-]{1,64}(?::|[ \t]{1,4})[\"']?(?P<secret>[^\s\"':-][^\s\"']{5,200})(?=[\s\"']|$)",
         check=_is_given,
         example="etcdctl user add alice:{}",
         counter_example="samba-tool user create alice --random-password",
@@ -299,7 +299,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("nmcli ", "netsh ", "wpa_cli ", "insecure-password ", "password ", "wpa-psk ", "wpa_passphrase "),
-        pattern=r"(?:nmcli|netsh|wpa_cli)[ \t][^\n|;&]{0,200}?[ \t](?:password|psk|key)[ \t=]{1,2}[\"']{0,2}(?P<s1>[^\s\"']{4,200})|(?:insecure-password|wpa-psk)[ \t]{1,8}[\"']?(?![\w-]{1,40}=)(?P<s2>[^\s\"']{4,200})"
+        pattern=r"(?:nmcli|netsh|wpa_cli)[ \t][^\n|;&]{0,200}?[ \t](?:password|psk|key)[ \t=]{1,2}[\"']{0,2}(?P<s1>[^\s\"']{4,200})|(?:insecure-password|wpa-psk)[ \t]{1,8}(?:(?:ascii|hex)[ \t]{1,4}(?:[0-8][ \t]{1,4})?)?[\"']?(?![\w-]{1,40}=)(?P<s2>[^\s\"']{4,200})"
         r"|wpa_passphrase[ \t]{1,4}\S{1,64}[ \t]{1,4}[\"']?(?P<s4>[^\s\"']{4,200})|password[ \t]{1,8}(?:plain |cleartext )?[\"']?(?P<s3>[A-Za-z]{2,40}\d{3,8})[\"']?[ \t\r]{0,4}(?=$|\n)",
         check=lambda secret: not is_algorithm(secret),
         example="nmcli dev wifi connect home password {}",
