@@ -11,6 +11,7 @@ In this order, and each is a refusal unless it holds:
 Every answer leaves with the headers of ``headers``, errors included.
 """
 
+import asyncio
 import hmac
 import ipaddress
 from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ __all__ = ["COOKIE", "MAX_FORM_BYTES", "TOKEN_PATH", "Guard", "is_loopback_host"
 
 COOKIE: Final = "execkit"
 MAX_FORM_BYTES: Final = 512 * 1024
+BODY_S: Final = 20.0
 _MAX_FIELDS: Final = 64
 _HOST: Final = lazy_regex(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
 _LOGIN_PATH: Final = lazy_regex(r"/s/([0-9a-f]{32})(?:/.*)?")
@@ -73,6 +75,8 @@ class Guard:
             await self._check(scope, receive)
         except Refused as refused:
             await _answer(guarded, refused.status, refused.text)
+            if refused.status is HTTPStatus.REQUEST_TIMEOUT:
+                scope["state"]["abort"]()  # the rest would be waited for
             return
         await self._app(scope, receive, guarded)
 
@@ -170,6 +174,14 @@ def is_loopback_host(host: str) -> bool:
 
 
 async def _body(headers: _Headers, receive: Receive, kind: str) -> bytes:
+    try:
+        async with asyncio.timeout(BODY_S):
+            return await _whole_body(headers, receive, kind)
+    except TimeoutError:
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, "The form did not come in time.") from None
+
+
+async def _whole_body(headers: _Headers, receive: Receive, kind: str) -> bytes:
     if headers.one("content-type").partition(";")[0].strip().lower() != kind:
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Only {kind} is taken here.")
     body = bytearray()

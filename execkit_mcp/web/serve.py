@@ -19,6 +19,7 @@ from execkit_mcp.audit.recording import recordings_folder
 from execkit_mcp.config.settings import Settings
 from execkit_mcp.config.trusted_file import read_trusted
 from execkit_mcp.errors import CommandInvalid, ConfigError
+from execkit_mcp.runtime.connections import KEEP_ALIVE_S, MAX_HEAD_BYTES, GuardedProtocol
 from execkit_mcp.runtime.desk import ApprovalDesk
 from execkit_mcp.runtime.environment import user_name
 from execkit_mcp.runtime.system import SystemClock, SystemEntropy
@@ -203,7 +204,9 @@ def _config(options: WebOptions, site: Site, public: str | None) -> uvicorn.Conf
         proxy_headers=False,
         ws="none",
         lifespan="off",
-        limit_concurrency=_MAX_CONNECTIONS,
+        http=type("Connection", (GuardedProtocol,), {"most": _MAX_CONNECTIONS}),
+        timeout_keep_alive=KEEP_ALIVE_S,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         timeout_graceful_shutdown=_LAST_WORDS_S,
         ssl_certfile=options.tls_cert,
         ssl_keyfile=options.tls_key,

@@ -1,8 +1,11 @@
 """The page attacked over HTTP: foreign sites and names, stolen links and cookies, guessing, hostile text everywhere."""
 
+import asyncio
+import contextlib
 import html.parser
 import http.client
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -12,6 +15,7 @@ import pytest
 
 from execkit_mcp.approvals import Stdin
 from execkit_mcp.model import HazardHit, PolicyRef, Severity
+from execkit_mcp.web.guard import Guard
 
 pytestmark = pytest.mark.promise("P4")
 
@@ -146,6 +150,46 @@ def test_a_foreign_name_that_points_here_gets_nothing(web):
             assert answer.status == 421, host
             assert "set-cookie" not in {name.lower() for name, _ in answer.getheaders()}
     assert page.login().get("/inbox").status_code == 200  # the link was not used up
+
+
+def test_connections_that_are_held_open_lock_nobody_out(web):
+    page = web()
+    person, where = page.login(), urlsplit(page.origin)
+    begun = (
+        b"",
+        f"GET /login HTTP/1.1\r\nHost: {where.netloc}\r\nX-Half".encode(),
+        f"POST /approvals/answer HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
+        "Content-Length: 100\r\n\r\n{".encode(),
+    )
+    held = [socket.create_connection((where.hostname, where.port), timeout=20) for _ in range(360)]
+    try:
+        for number, each in enumerate(held):
+            with contextlib.suppress(OSError):  # it had to make room already
+                each.sendall(begun[min(number % 6, 2)])
+        asked = {"Host": where.netloc, "Cookie": person.cookie}
+        for _ in range(5):
+            assert plain(page.origin, "GET", person.base + "/inbox", asked).status == 200
+    finally:
+        for each in held:
+            each.close()
+
+
+def test_a_form_that_never_ends_is_given_up(monkeypatch):
+    refused = []
+
+    async def never():
+        await asyncio.sleep(60)
+
+    async def told(message):
+        refused.append(message.get("status"))
+
+    monkeypatch.setattr("execkit_mcp.web.guard.BODY_S", 0.01)
+    scope = {
+        "type": "http", "method": "POST", "path": "/approvals/answer", "state": {"abort": lambda: refused.append("gone")},
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+    }  # fmt: skip
+    asyncio.run(Guard(None, logins=None, public=None, is_tls=False)(scope, never, told))
+    assert (refused[0], refused[-1]) == (408, "gone")
 
 
 def test_two_hosts_are_none(web):

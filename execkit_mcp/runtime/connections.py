@@ -2,8 +2,8 @@
 
 uvicorn waits for ever for the first bytes of a request, and for the rest of its headers (a "slowloris" attack). Here a
 connection has ``HEAD_S`` from its first moment, and later from the first byte of each request, to a whole head, and
-``KEEP_ALIVE_S`` between two requests; while the server holds all the connections that it may, the one that has waited
-longest without a request makes room.
+``KEEP_ALIVE_S`` between two requests; while the server holds all the connections that it may, the one that has kept it
+waiting longest for a request, or for the rest of one, makes room.
 """
 
 import asyncio
@@ -34,6 +34,11 @@ class GuardedProtocol(H11Protocol):
         """Whether nothing is asked at the moment."""
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def makes_room(self) -> bool:
+        """Whether nothing whole is asked at the moment: no request, or one whose body has not come to its end."""
+        return self.is_waiting or self.cycle.more_body
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request; make room if there are too many connections."""
         super().connection_made(transport)
@@ -46,7 +51,7 @@ class GuardedProtocol(H11Protocol):
     def _make_room(self) -> None:
         """Abort what has waited longest, as long as there are too many; what is aborted is gone a moment later."""
         here = [each for each in self.connections if not each.transport.is_closing()]
-        waiting = [each for each in here if isinstance(each, GuardedProtocol) and each.is_waiting]
+        waiting = [each for each in here if isinstance(each, GuardedProtocol) and each.makes_room]
         waiting.sort(key=lambda each: each.waits_since_s)
         for each in waiting[: max(0, len(here) - self.most)]:
             each.transport.abort()
