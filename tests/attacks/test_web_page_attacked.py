@@ -161,11 +161,12 @@ def test_connections_that_are_held_open_lock_nobody_out(web):
         f"POST /approvals/answer HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
         "Content-Length: 100\r\n\r\n{".encode(),
     )
-    held = [socket.create_connection((where.hostname, where.port), timeout=20) for _ in range(360)]
+    held = []
     try:
-        for number, each in enumerate(held):
+        for number in range(360):
+            held.append(socket.create_connection((where.hostname, where.port), timeout=20))
             with contextlib.suppress(OSError):  # it had to make room already
-                each.sendall(begun[min(number % 6, 2)])
+                held[-1].sendall(begun[min(number % 6, 2)])
         asked = {"Host": where.netloc, "Cookie": person.cookie}
         for _ in range(5):
             assert plain(page.origin, "GET", person.base + "/inbox", asked).status == 200
@@ -185,7 +186,8 @@ def test_a_form_that_never_ends_is_given_up(monkeypatch):
 
     monkeypatch.setattr("execkit_mcp.web.guard.BODY_S", 0.01)
     scope = {
-        "type": "http", "method": "POST", "path": "/approvals/answer", "state": {"abort": lambda: refused.append("gone")},
+        "type": "http", "method": "POST", "path": "/approvals/answer",
+        "state": {"abort": lambda: refused.append("gone")},
         "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
     }  # fmt: skip
     asyncio.run(Guard(None, logins=None, public=None, is_tls=False)(scope, never, told))
