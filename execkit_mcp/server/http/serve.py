@@ -24,11 +24,11 @@ from execkit_mcp.config.http_settings import MCP_PATH, HttpSettings
 from execkit_mcp.config.settings import Settings, load_settings
 from execkit_mcp.errors import ConfigError
 from execkit_mcp.kit import ExecKit, open_kit
+from execkit_mcp.runtime.connections import KEEP_ALIVE_S, MAX_HEAD_BYTES, GuardedProtocol
 from execkit_mcp.runtime.system import SystemClock, SystemEntropy
 from execkit_mcp.server.app import build_server
 from execkit_mcp.server.http.addresses import addresses
 from execkit_mcp.server.http.bearer import Bearers
-from execkit_mcp.runtime.connections import KEEP_ALIVE_S, MAX_HEAD_BYTES, GuardedProtocol
 from execkit_mcp.server.http.guard import Door, Guard
 from execkit_mcp.server.http.listener import Listener, base_url, listen
 from execkit_mcp.server.http.metadata import Resource
