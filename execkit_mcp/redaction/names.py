@@ -132,7 +132,7 @@ _SENSITIVE = lazy_regex(
     r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
 )
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_KNOWN_ID = lazy_regex(r"S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
+_KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
 """What directories, policies and session managers call things by."""
 _ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")

@@ -88,10 +88,10 @@ _PASSES = lazy_regex(
     r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
 )
 _PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
-_CURSOR = lazy_regex(
-    r"(?i:next(?:[_-]?(?:forward|backward|sequence|page|batch))?|forward|backward|sequence|page|prev(?:ious)?|starting|marker|continuation|pagination|idempotency|cancel(?:lation)?|sync|resume|cursor"
-    r"|(?<!un)lock|update|client[_-]?request|lifecycle-action|copy-?product|[beu]os|pad|unk|mask)[_-]?\Z|(?:[Cc]lient|-client-)\Z"
-)
+_CURSORS = (
+    "next", "forward", "backward", "sequence", "page", "batch", "prev", "previous", "starting", "marker", "continuation", "pagination", "idempotency", "cancel", "cancellation",
+    "sync", "resume", "cursor", "lock", "update", "clientrequest", "client_request", "client-request", "lifecycle-action", "copyproduct", "copy-product", "bos", "eos", "pad", "unk", "mask",
+)  # fmt: skip
 """What stands before ``token`` where everybody may know it."""
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
 _SHORT_WORD = 4
@@ -255,11 +255,19 @@ def is_type_name(text: str, at: int) -> bool:
     )  # profile::db::password is none
 
 
+def _is_cursor(head: str) -> bool:
+    """Whether a token with ``head`` before its word pages, locks or makes a request idempotent."""
+    if head.endswith(("Client", "client", "-client-")):
+        return True
+    low = head.lower().rstrip("_-")
+    return low.endswith(_CURSORS) and not low.endswith("unlock")
+
+
 def is_public(text: str, at: int) -> bool:
     """Whether the word at ``at`` is part of another name: PublicKeyToken, existingSecret, first_pass."""
     first = max(0, at - _SHORT_HEAD)
     is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
-    if text[at : at + 5].lower() == "token" and _CURSOR.search(text, max(0, at - 2 * _SHORT_HEAD), at):
+    if text[at : at + 5].lower() == "token" and _is_cursor(text[max(0, at - 2 * _SHORT_HEAD) : at]):
         return True
     return is_turn or _PUBLIC.search(text, first, at) is not None
 

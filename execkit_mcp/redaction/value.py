@@ -54,9 +54,11 @@ _MASK = lazy_regex(r"[xX]{5,}|X{4,}|\*{3,}|[\u2022\u25cf\u00b7]{3,}|0{8,}|-{6,}|
 _CUT_SHORT = lazy_regex(r"[\w+/=:. -]{0,14}(?:\.{3,}|\u2026)\w{0,6}")
 _ENCODED = lazy_regex(r"[A-Za-z0-9+/]{8,40}={0,2}")
 _PARTS = lazy_regex(r"[-_./:+ ]+")
-_STAND_IN = lazy_regex(
-    r"(?:your|example|changeme|replace|insert|placeholder|dummy|fake|redacted|yoursecret|dontuse|notasecret|notreal|goes|todo|xxx+|omitted|hidden|masked|filtered|removed|sensitive|scrubbed|withheld|suppressed|sanitized|concealed)[a-z]*"
-)
+_STANDS_IN = (
+    "your", "example", "changeme", "replace", "insert", "placeholder", "dummy", "fake", "redacted", "dontuse", "notasecret", "notreal", "goes", "todo", "xxx", "omitted",
+    "hidden", "masked", "filtered", "removed", "sensitive", "scrubbed", "withheld", "suppressed", "sanitized", "concealed",
+)  # fmt: skip
+_STAND_IN = lazy_regex(rf"(?:{'|'.join(_STANDS_IN)})[a-z]*")
 """A part of what stands for a secret, if the other parts are words too: sk-your-key-here."""
 _POINTER = lazy_regex(
     r"""
@@ -150,9 +152,12 @@ def is_masked(value: str) -> bool:
         return False
     if _MASK.search(value) is not None and sum(map(str.isalnum, _MASK.sub("", value))) <= _MOST_SEEN:
         return True
-    if _CUT_SHORT.fullmatch(value) is not None:
+    if ("..." in value or "\u2026" in value) and _CUT_SHORT.fullmatch(value) is not None:
         return True
-    parts = _PARTS.split(value.lower())
+    low = value.lower()
+    if not any(word in low for word in _STANDS_IN):
+        return False
+    parts = _PARTS.split(low)
     return any(_STAND_IN.fullmatch(part) for part in parts) and all(
         (part.isalpha() and (len(part) <= _SHORT_PART or is_wordy(part))) or len(part) < _SHORT_PART for part in parts
     )
@@ -160,6 +165,8 @@ def is_masked(value: str) -> bool:
 
 def is_pointer(value: str) -> bool:
     """Whether ``value`` only says where a secret is kept: in a store, under a version, in a directory."""
+    if value.isalnum() and not value.startswith("Ag"):
+        return False
     return _POINTER.fullmatch(value) is not None or (
         _RELATIVE.fullmatch(value) is not None and all(map(is_wordy, value.split("/")))
     )
