@@ -33,10 +33,10 @@ class Form(Struct, frozen=True):
 
 
 _ALONE = lazy_regex(
-    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*]|=>|Out\[\d+\]:|\$\d{1,3} =)[ \t]+)?(?:base64:|[bru](?=[\"']))?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
+    r"[ \t]*(?:(?:\d{1,2}[.)]|[-*]|=>?|Out\[\d+\]:|\$\d{1,3} =)[ \t]+)?(?:base64:|[bru](?=[\"']))?(?:\"(?P<double>[^\s\"]{8,4096})\"|'(?P<single>[^\s']{8,4096})'|(?P<secret>[^\s\"']{8,4096}))[ \t\r]*"
 )
 _MEMBER = lazy_regex(
-    r"[ \t]*[\"']?[A-Za-z][\w-]{0,40}[\"']?[ \t]*[:=][ \t]*(?:[\"'][^\"'\n]{0,120}[\"']|[\w.-]{0,60}),?[ \t\r]*"
+    r"[ \t]*(?:\{|[\"']?[A-Za-z][\w-]{0,40}[\"']?[ \t]*[:=][ \t]*(?:[\"'][^\"'\n]{0,120}[\"']|[\w.-]{0,60}),?)[ \t\r]*"
 )
 FORMS: dict[str, Form] = {
     "alone": Form(_ALONE, lazy_regex(r"[ \t\r]*|[-=]{3,40}[ \t\r]*|[^\w\n]{0,8}(?i:warn|note|using)[^\n]{0,200}|(?:>>>|In \[\d{1,4}\]:|irb\S{0,20}>) (?:print\()?[\w.]{1,40}(?:\(\))?\)?")),
@@ -132,6 +132,7 @@ SECTIONS = (
     "storage",
     "webhook",
     "license",
+    "b2",
 )
 """Parts of a configuration in which ``key`` names a secret."""
 PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "pass show ", "gopass show ", "auth token", "auth:token", "create token ", "get-token", "op read ", "versions access ",
@@ -219,10 +220,13 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "codes",
         "Unseal keys:", lines=_MOST_CODES, ends=":"),
     Announcement(
-        lazy_regex(r"(?:>>>|In \[\d+\]:|irb[^>]{0,20}>|>|^[\w.:@/\[\]-]{1,60}>) [^=\n]{0,200}(?:(?i:password|passwd|secret|token|api_?key)(?:[\w\"'\])]{0,12}|:[\w:.-]{1,60})|(?:[\w.\[\]\"']{0,40}[_.\"'])?key[\"'\]]{0,2}|\bgenerate_key\(\))[ \t\r]*$"),
+        lazy_regex(r"(?:>>>|In \[\d+\]:|irb[^>]{0,20}>|>|^[\w.:@/\[\]-]{1,60}>) (?:[^=\n]|(?<=\w)=(?=[\"'])){0,200}(?:(?i:password|passwd|secret|token|api_?key)(?:[\w\"'\])]{0,12}|:[\w:.-]{1,60})|(?:[\w.\[\]\"']{0,40}[_.\"'])?key[\"'\]]{0,2}|\bgenerate_key\(\))[ \t\r]*$"),
         "codes",
         ">>> settings.DATABASES['default']['PASSWORD']",
         hint=Trust.PASSWORD, lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),
+    Announcement(
+        lazy_regex(r"(?i)[$#%\u276f] (?:terraform|tofu) output -json[^\n]{0,100}" + NAMED + r"[\w.\"'-]{0,20}[ \t\r]*$"),
+        "member", "$ terraform output -json | jq .db_password", Trust.SECRET, skips=4, holds=("output -json",)),
     Announcement(
         lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|passphrase|secret|token|api_?key|cookie|\.psk|\.pass|\.pw|keyfile)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
         "alone",

@@ -4,7 +4,7 @@ import re
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.names import Trust
-from execkit_mcp.redaction.value import is_identifier
+from execkit_mcp.redaction.value import is_identifier, is_prompt
 
 MAX_NAME = 40
 """So far a name is looked for to the left of its word."""
@@ -14,6 +14,9 @@ _NEXT_PAIR = lazy_regex(r"[;,](?=[\w.-]{1,40}[=:])")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _SENTENCE = lazy_regex(r"(?:[ \t]+[\w'{}<>\u00c0-\uffff-]+){2}")
 _DOTTED_NAME = lazy_regex(r"(?:^|\n)[ \t]*(?:[\w-]+\.)+[\w-]*\Z")
+_PROPERTY = lazy_regex(r"(?:^|\n)[ \t]*[\w.-]*\Z")
+_ENCODED_WORD = lazy_regex(r"(?:=?[C-F][0-9A-F]=[89AB][0-9A-F])")
+"""A letter beyond ASCII as mails hold it: ``zur=C3=BCck``."""
 _COMMENT = lazy_regex(r"(?:^|\n)[ \t]*(?:[#;]|//|--)[#; \t]*[\w.-]*\Z")
 MORE_WORDS = lazy_regex(r"[ \t]+[^\s#,;/\"'})\]]")
 _NEXT_FIELD = lazy_regex(r"[A-Z][A-Za-z0-9]{0,40}:\S")
@@ -81,10 +84,13 @@ def _is_type(bare: str, following: str, trust: Trust) -> bool:
     )
 
 
-def _is_translation(text: str, at: int, stop: int, end: int) -> bool:
+def _is_translation(text: str, at: int, stop: int, end: int, tail: str) -> bool:
     """Whether a sentence is assigned to a name with dots: ``errors.password.short=The password is too short``."""
-    is_sentence = _SENTENCE.match(text, stop, end) is not None
-    return is_sentence and _DOTTED_NAME.search(text, max(0, at - 2 * MAX_NAME), at) is not None
+    line = text[text.rfind("=", at, stop) + 1 : min(end, stop + 200)].strip()
+    if _SENTENCE.match(text, stop, end) is None and not is_prompt(line):
+        return False
+    named = _PROPERTY if "." in tail else _DOTTED_NAME
+    return named.search(text, max(0, at - 2 * MAX_NAME), at) is not None
 
 
 def _is_commented(text: str, at: int, bare: str) -> bool:
@@ -115,11 +121,12 @@ def bare_value(
         return None  # "password: must be changed"
     bare = text[start:stop]
     following = text[stop : stop + 1]
-    is_word = sep == "=" and bare.isalpha()
+    is_word = sep == "=" and bare.strip("\u00bf\u00a1\"'\u00ab").replace("'", "").replace("\u2019", "").isalpha()
     if (
         (sep == ":" and _is_type(bare, following, trust))
         or (is_word and is_spaced and _UNPACKED.search(text, max(0, at - 80), at))
-        or (is_word and not is_spaced and _is_translation(text, at, stop, end))
+        or (is_word and _is_translation(text, at, stop, end, found["tail"]))
+        or (sep == "=" and not is_spaced and _ENCODED_WORD.match(bare))
         or _is_bare_code(bare, trust, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
         or (is_spaced and (found["tail"].endswith(bare) or _is_commented(text, at, bare)))
         or (following == ">" and bare.endswith("="))  # an arrow

@@ -114,15 +114,15 @@ CALLS: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="key",
-        keywords=("oathtool ", "codecov ", "signtool ", "key = aq", "message-digest-key ", "snmp community "),
-        pattern=r"oathtool[ \t][^\n|;&]{0,100}?(?<=[ \t])(?P<s1>[A-Za-z2-7]{16,128}|[0-9a-fA-F]{32,128})(?=\s|$)|codecov[ \t][^\n|;&]{0,100}?-t[ \t=](?P<s2>[0-9a-f-]{36})"
+        keywords=("oathtool ", "codecov", "signtool ", "key = aq", "message-digest-key ", "snmp community "),
+        pattern=r"oathtool[ \t][^\n|;&]{0,100}?(?<=[ \t])(?P<s1>[A-Za-z2-7]{16,128}|[0-9a-fA-F]{32,128})(?=\s|$)|codecov\S{0,40}[ \t][^\n|;&]{0,100}?-t[ \t=](?P<s2>[0-9a-f-]{36})"
         r"|signtool[ \t][^\n]{0,200}?[ \t]/p[ \t](?P<s3>[^\s/]\S{3,100})|key = (?P<s4>AQ[A-Za-z0-9+/]{34,44}==)"
         r"|message-digest-key[ \t]\d{1,3}[ \t]md5[ \t](?:\d[ \t])?(?P<s5>\S{4,100})|snmp community[ \t](?P<s6>\S{6,100})",
-        check=lambda secret: any(c.isdigit() for c in secret),
+        check=lambda secret: any(c.isdigit() for c in secret) or (secret.isupper() and not is_wordy(secret)),
         example="signtool sign /f c.pfx /p {} a.exe",
         counter_example="signtool sign /f c.pfx a.exe",
         may_be_reference=False,
-        gate=r"(?:oathtool |codecov |signtool |key = aq|message-digest-key |snmp community )",
+        gate=r"(?:oathtool |codecov[^ \t\n]*[ \t]|signtool |key = aq|message-digest-key |snmp community )",
     ),
     PlaceRow(
         kind="password",

@@ -273,8 +273,8 @@ CHOSEN: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=("auth=(", "auth = (", "credential(", "credentials(", "usernamepassword("),
-        pattern=r"(?i:auth ?= ?\(|(?:networkcredential|credentials?|usernamepassword\w{0,20})\()[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
+        keywords=("auth=(", "auth = (", "credential(", "credentials(", "usernamepassword(", "auth' => [", "auth: [", 'auth": [', 'auth" => [', "auth=[", "auth => [", "auth':["),
+        pattern=r"(?i:auth ?= ?\(|auth[\"']?[ ]?(?:=>|:|=)[ ]?\[|(?:networkcredential|credentials?|usernamepassword\w{0,20})\()[ \t]{0,4}[\"'][\w.@%-]{1,64}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[^\"'\n]{6,200})[\"']",
         check=is_chosen,
         example="requests.get(url, auth=('alice', '{}'))",
         counter_example="requests.get(url, auth=('alice', 'password'))",

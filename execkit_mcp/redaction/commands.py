@@ -18,7 +18,7 @@ _JOINT = lazy_regex(r"[^A-Za-z0-9]")
 _PAIR = lazy_regex(
     r"-{0,2}(?!(?:value|data)=)[A-Za-z]?[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]"
 )
-_VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w*|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
+_VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w{0,7}|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
 
 def is_made(secret: str) -> bool:
@@ -60,6 +60,31 @@ _FILLER = r"(?:[ \t]{1,2}(?!(?:hash|hashes|digest|fingerprint|checksum|id|ids|sh
 _SPOKEN = r"(?:passphrase|password|passwd|secret|token|credentials?|api[ _-]?key|(?:access|secret|unseal|recovery|encryption|master)[ _]key|\bkey)"
 
 COMMANDS: tuple[PlaceRow, ...] = (
+    PlaceRow(
+        kind="password",
+        keywords=("convertto-securestring",),
+        pattern=r"(?i:convertto-securestring)(?:[ \t]{1,4}-(?i:asplaintext|force|string)){0,3}[ \t]{1,4}(?:\"(?P<s1>[^\"\n$]{3,400})\"|'(?P<s2>[^'\n]{3,400})')",
+        example="ConvertTo-SecureString -AsPlainText '{}' -Force",
+        counter_example="ConvertTo-SecureString $env:PW -AsPlainText -Force",
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("bundle config ", "sqlalchemy url", "could not parse"),
+        pattern=r"bundle config[ \t](?:set[ \t])?(?:--\w+[ \t]){0,2}[\w.:/-]{4,120}[ \t][\w.@+-]{1,64}:(?P<s1>[^\s:\"'/]{6,200})(?=\s|$)"
+        r"|(?i:sqlalchemy url|could not parse)[^\n\"']{0,80}[\"'][\w+]{2,40}:?/{0,3}[\w.@-]{1,64}:(?P<s2>[^\s\"':/@]{1,200})@",
+        example="bundle config set --global gems.example.com alice:{}",
+        counter_example="bundle config set --local path vendor/bundle",
+        gate=r"(?:bundle config|sqlalchemy url|could not parse)[ \t]",
+    ),
+    PlaceRow(
+        kind="token",
+        keywords=("-u ", "--user "),
+        pattern=r"-(?:u|-user)[ \t][\"']?(?P<secret>[A-Za-z0-9_-]{20,200}):[\"']?(?=\s|$)",
+        check=lambda secret: is_random(secret) and not is_wordy(secret),
+        example="curl -u {}: https://api.example.com/v1/charges",
+        counter_example="curl -u name-of-the-service-account-2: https://example.com",
+    ),
     PlaceRow(
         kind="password",
         keywords=("ipmitool ", "sqlcmd ", "bcp ", "evil-winrm ", "crackmapexec ", "netexec ", "nxc ", "hdbsql ", "beeline ", "psexec", "rdesktop ",

@@ -129,7 +129,7 @@ _NAME_LIKE = lazy_regex(
     r"[\]),;:\"'}]{0,4}"
 )
 _SENSITIVE = lazy_regex(
-    r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
+    r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|adgangskode|passord|heslo|jelsz|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
 )
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
@@ -144,6 +144,9 @@ _BLANKS = lazy_regex(r"[\s.,;:!?()]+")
 _MIN_BLANKS = 3
 _LITTLE_WORDS = lazy_regex(
     r"(?i:\b(?:at|least|must|be|the|of|is|a|an|to|your|with|for|characters|and|or|from|no|not|in|on|by|if)\b)"
+)
+_CHARACTERS = lazy_regex(
+    r"(?i:\b(?:zeichen|caract[e\xe8]res|caratteri|tekens|tecken|tegn|znak\w{0,3}|merkki\w{0,3}|karakter\w{0,4}|\u0441\u0438\u043c\u0432\u043e\u043b\w{0,3})\b)"
 )
 _MIN_TOKEN_CHARS = 6
 _MIN_WEAK_CHARS = 10
@@ -164,7 +167,7 @@ def _is_prose(value: str) -> bool:
     """Whether ``value`` is a sentence about a secret: 'Password used to make the key'."""
     if " " not in value or any(not word.isdigit() and any(map(str.isdigit, word)) for word in _BLANKS.split(value)):
         return False
-    if _SENSITIVE.search(value) is not None:
+    if _SENSITIVE.search(value) is not None or _CHARACTERS.search(value) is not None:
         return True
     return value.count(" ") >= _MIN_BLANKS and (value[-1] in ".!?" or len(_LITTLE_WORDS.findall(value)) > 1)
 
@@ -180,6 +183,7 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
         or is_placeholder(value)
         or (value[-1] in ")]}:,;" and is_placeholder(value.rstrip(")]}:,;")))
         or _is_code(value, trust, is_quoted=is_quoted)
+        or (tail == "Key" and value.islower() and is_wordy(value))  # adminPasswordKey: postgres-password
     ):
         return False
     if kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None:

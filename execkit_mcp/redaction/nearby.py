@@ -137,6 +137,9 @@ _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
 _DIGEST = lazy_regex(r"[0-9a-f]{7,16}")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
+_DIGEST_OF = lazy_regex(r"(?i:(?:sha|blake|md|sm|crc|ripemd|hmac|shake|keccak)[\w/-]{0,20}) ?\([^()\n]{0,60}\Z")
+"""What stands before the name of a file whose digest is shown: ``SHA256(secrets.enc)= …``."""
+_SEALED = lazy_regex(r"Ag[A-D][A-Za-z0-9+/=]{60,}")
 _MAY_LEAD = lazy_regex(r"created|modified|updated|added|generated|issued|name|from|at|tag|type")
 _WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?")
 _SIGNS = lazy_regex(r"\W+")
@@ -250,7 +253,9 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         speaks_about(tail, is_password=trust is Trust.PASSWORD)
         or text[position : position + 1] in {"@", "#"}
         or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
-        or head.endswith("checksum/")
+        or head.endswith(("checksum/", '"hashed_'))
+        or (head.endswith("user.") and word.startswith("signing"))  # of git: the id of a key
+        or ("(" in head and _DIGEST_OF.search(head) is not None)
         or ("::" in head and is_type_name(text, at))
         or text.startswith(FOLDER, at)
         or tail.lower().endswith(("_id", "-id"))
@@ -324,7 +329,7 @@ class _Gap:
     def takes(self, token: _Token) -> bool:
         """Whether a value may still stand behind ``token``, which is none."""
         low = token.text.lower().lstrip("-")
-        if token.is_name and low not in _NAMES_OF_VALUES:
+        if (token.is_name and low not in _NAMES_OF_VALUES) or _SEALED.fullmatch(token.text) is not None:
             return False
         if low not in _ONLY_JOINS and (
             _OTHER_MATTERS.fullmatch(low) is not None

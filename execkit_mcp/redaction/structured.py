@@ -64,12 +64,13 @@ _REST = {
 _ENV_REST = lazy_regex(r"\S*")
 _XML_VALUE = lazy_regex(r"(?:<!\[CDATA\[)?([^<\n\]]{1,1024})")
 _ABOUT_TAIL = lazy_regex(
-    r"(?:^|[_.-]|s[_.-]?)(?:file|filename|path|dir|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
+    r"(?:^|[_.-]|s[_.-]?)(?:files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
     r"|helper|mgr|env|var|accessor|source|retain|delimiter|location|variable|params?|parameters?|property|attribute|column|input|button|title|message|msg|desc|description|help|tooltip|placeholder|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
-    r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$",
+    r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$"
+    r"|\.(?:confirm\w*|errors?|invalid|wrong|short|long|weak|strong|empty|missing|success|submit|cancel|warning|info|text|link|show|hide|repeat|again|rules?|toggle|update|updated|send|sent|save|saved|edit|caption|heading|subtitle|note|ok|blank|common|confirmation|header)(?:[._-]\w+)*$",
     re.IGNORECASE,
 )
 _ABOUT_CAMEL = lazy_regex(
@@ -90,7 +91,7 @@ _PASSES = lazy_regex(
 _PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
 _CURSORS = (
     "next", "forward", "backward", "sequence", "page", "batch", "prev", "previous", "starting", "marker", "continuation", "pagination", "idempotency", "cancel", "cancellation",
-    "sync", "resume", "cursor", "lock", "update", "clientrequest", "client_request", "client-request", "lifecycle-action", "copyproduct", "copy-product", "bos", "eos", "pad", "unk", "mask",
+    "initial_cluster", "initial-cluster", "sync", "resume", "cursor", "lock", "update", "clientrequest", "client_request", "client-request", "lifecycle-action", "copyproduct", "copy-product", "bos", "eos", "pad", "unk", "mask",
 )  # fmt: skip
 """What stands before ``token`` where everybody may know it."""
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
@@ -192,6 +193,21 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
             yield Span(*arrow.span(1), row.kind, arrow[1], Priority.STRUCTURE)
 
 
+_FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
+
+
+def _is_no_argument(text: str, start: int, stop: int, end: int) -> bool:
+    """Whether what follows an option only tells of its value.
+
+    --password-stdin    Take it from stdin         --secret id=npmrc,src=…         -Password (Read-Host …)
+    """
+    return (
+        text.startswith(_FIELDS, start)
+        or (text[start - 2 : start].isspace() and _DESCRIBES.match(text, start, end) is not None)
+        or (text[start] == "(" and ")" not in text[start:stop] and text.find(")", stop, end) >= 0)
+    )
+
+
 def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[Span]:
     """``--password VALUE``: the name must be an option, the value the next word; also ``ENV DB_PASSWORD value``."""
     head = text[max(0, at - 2 * _MAX_OPTION) : at]
@@ -225,9 +241,9 @@ def _option(text: str, at: int, after: int, end: int, row: NameRow) -> Iterator[
     start, stop = value.span(group)
     if group == "bare":
         stop = bare_end(text, start, stop, at)
-        if text[start - 2 : start].isspace() and _DESCRIBES.match(text, start, end) is not None:
-            return  # --password-stdin    Take it from stdin
-        if is_set and text[start:stop].isalpha() and MORE_WORDS.match(text, stop, end) is not None:
+        if _is_no_argument(text, start, stop, end) or (
+            is_set and text[start:stop].isalpha() and MORE_WORDS.match(text, stop, end) is not None
+        ):
             return  # a sentence: set the password if …
     is_given = row.trust is Trust.SECRET and "=" not in text[start:stop] and any(c.isdigit() for c in text[start:stop])
     trust = Trust.PASSWORD if row.kind == "password" else Trust.SECRET if is_given else Trust.TOKEN
@@ -269,6 +285,8 @@ def is_public(text: str, at: int) -> bool:
     is_turn = text[at : at + 5].lower().rstrip("=: \t\"'") == "pass" and _PASSES.search(text, first, at) is not None
     if text[at : at + 5].lower() == "token" and _is_cursor(text[max(0, at - 2 * _SHORT_HEAD) : at]):
         return True
+    if text.startswith("secret", at) and text.endswith("hashed_", first, at):
+        return True  # of a baseline of secrets
     return is_turn or _PUBLIC.search(text, first, at) is not None
 
 
@@ -287,8 +305,9 @@ def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
     if found["sep"] == ":":
         if text[after : after + 1] == ":" and _RESOURCE.search(text, max(0, at - 2), at):
             return True  # arn:…:secret:prod/db
-        if text.startswith("?", found.end()) and text.rfind("${", max(0, at - _MAX_OPTION), at) >= 0:
-            return True  # ${PASSWORD:?missing}
+        is_asked = text.startswith("?", found.end()) and text.rfind("${", max(0, at - _MAX_OPTION), at) >= 0
+        if is_asked or text.rfind("{{resolve:", max(0, at - 2 * _MAX_OPTION), at) >= 0:
+            return True  # ${PASSWORD:?missing}, {{resolve:secretsmanager:…:SecretString:field}}
     # the name of a digest, or a word inside an identifier that was made at random
     return text.endswith("checksum/", 0, at) or (len(tail) > _MIN_GENERATED and tail.isalnum() and not is_wordy(tail))
 

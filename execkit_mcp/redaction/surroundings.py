@@ -5,9 +5,13 @@ Each row is a pattern that is matched at a keyword, with the secret in its group
 that it holds many (cookies).
 """
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.place import PlaceRow
+from execkit_mcp.redaction.value import is_reference, is_wordy
 
-_GAP = r"\\{0,2}[\"']?[ \t]{0,8}[:=,][ \t]{0,8}\\{0,2}[\"']?[ \t]?"
+_GAP = r"(?:\\{0,2}[\"']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,2}[\"']?|\\{0,2}[\"'][ \t]{0,8},[ \t]{0,8}\\{0,2}[\"'])[ \t]?"
+"""A comma only between quotes: elsewhere it joins the names of headers, or code follows."""
+_HEADER = lazy_regex(r"(?:[A-Z][A-Za-z]*|[a-z]+)(?:-(?:[A-Z][A-Za-z]*|[a-z]+|\d))+")
 _WORD = r"(?P<secret>[^\s\"'`,;\\<>]{3,4000})"
 _OPTION_VALUE = r"(?:\"(?P<double>[^\"\n]{1,400})\"|'(?P<single>[^'\n]{1,400})'|(?P<bare>[^\s\"'`;|&<>]{1,400}))"
 
@@ -60,6 +64,7 @@ PLACES: tuple[PlaceRow, ...] = (
                   "x-vault-token", "x-api-token", "ocp-apim-subscription-key", "x-goog-api-key", "x-functions-key",
                   "x-auth-email-key", "dd-api-key", "x-csrf-token", "x-consul-token", "job-token"),
         pattern=r"[A-Za-z-]{6,30}" + _GAP + _WORD,
+        check=lambda secret: not is_reference(secret.strip(")]};")) and not (_HEADER.fullmatch(secret) and is_wordy(secret)),
         example="X-Api-Key: {}",
         counter_example="X-Api-Key: ${KEY}",
     ),
@@ -82,7 +87,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="curl_user",
         keywords=("-u ", "--user ", "--user=", "--proxy-user ", "-u'", '-u"'),
-        pattern=r"-(?:u|-user|-proxy-user)[= ]{0,2}[\"']?[^\s:\"'=/<\[{]{1,128}:(?!:)(?P<secret>[^\s\"']{1,256})",
+        pattern=r"-(?:u|-user|-proxy-user)[= ]{0,2}[\"']?[^\s:\"'=/<\[{]{1,128}:(?!:)[\"']?(?P<secret>[^\s\"']{1,256})",
         check=lambda secret: not secret.isdigit(),  # a numeric uid:gid
         example="curl -u admin:{} https://example.com",
         counter_example="docker run -u 1000:1000 alpine",
@@ -93,7 +98,7 @@ PLACES: tuple[PlaceRow, ...] = (
                   "unzip", "rar", "unrar", "steghide", "mosquitto_", "docker login", "podman login", "helm registry", "skopeo login", "az login",
                   "oc login", "impacket"),
         pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+|mongo\w{0,20}+|sshpass|7z\w?|unzip(?= [^\n]{0,400}-P)|zip(?= [^\n]{0,400}-P)|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
-        r"|helm registry) login)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-[pP][ \t=]?" + _OPTION_VALUE,
+        r"|helm registry) login)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-[pP](?![ \t]+--?[A-Za-z])[ \t=]?" + _OPTION_VALUE,
         example="mysql -u root -p{} shop",
         counter_example="mysql --version",
         may_be_reference=False,
@@ -265,7 +270,7 @@ PLACES: tuple[PlaceRow, ...] = (
         kind="password",
         keywords=('"name"', '"key"', "name: ", "name=", "key="),
         pattern=r"\"?(?i:name|key)\"?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[\w./-]{0,80}(?i:passw(?:or)?d|passwd|passphrase|secret|token|credential|[a-z]pass\b|_pass\b|_pw\b|_?pwd\b|(?:api|private|access|auth|encryption|signing|master|deploy|service|storage|account|shared|session|webhook|hmac|admin)[_-]?key)[\w.-]{0,40}(?<![Nn]ame)(?<![Nn]AME)[\"']?"
-        r"(?:[ \t]{0,4},[ \t]{0,4}\"[A-Za-z]{1,20}\"[ \t]{0,4}:[ \t]{0,4}\"[^\"\n]{0,80}\"){0,3}[ \t]{0,4},[ \t]{0,4}\"?(?i:value)\"?[ \t]{0,4}[:=][ \t]{0,4}[\"'](?P<secret>[^\"'\n]{1,4096})[\"']",
+        r"(?:[ \t]{0,4},[ \t]{0,4}\"[A-Za-z]{1,20}\"[ \t]{0,4}:[ \t]{0,4}(?:\"[^\"\n]{0,80}\"|true|false|null|\d{1,9})){0,3}[ \t]{0,4},[ \t]{0,4}\"?(?i:value)\"?[ \t]{0,4}[:=][ \t]{0,4}[\"'](?P<secret>[^\"'\n]{1,4096})[\"']",
         example='[{"name":"DB_PASSWORD","value":"{}"}]',
         counter_example='[{"name":"DB_PASSWORD","value":""}]',
         may_be_reference=False,

@@ -37,6 +37,9 @@ _PLACEHOLDER = lazy_regex(
     # in other languages
     | (?:passwort|kennwort|geheimnis|(?:api-?|geheimer[ ])?schl\xfcssel|mot[ ]de[ ]passe|jeton|cl\xe9(?:[ ](?:api|secr\xe8te))?|contrase\xf1a|clave(?:[ ]\w+)?|senha|segredo|chave(?:[ ]\w+)?|secreto|ficha
       |parola[ ]d'ordine|parola|segreto|chiave(?:[ ]\w+)?|wachtwoord|sleutel|has\u0142o|heslo|l\xf6senord|adgangskode|passord|salasana|jelsz\xf3|\u015fifre|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)[ ]?[:?!]?
+    | .*(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638|\u043f\u0430\u0440\u043e\u043b[\u044c\u044f\u0435]).*   # what is said of one
+    | (?:my|a)?[-_ ]?(?:new|old|current|user|strong|secure|plain|random|generated|temp(?:orary)?)[-_ ]?(?:strong|secure|random|user)?[-_ ]?(?:password|passwd|passphrase|secret|token)\d? | \$\w{1,40}(?:\{|->|::).*
+    | (?:[\w.-]+:){0,2}(?:jar|pom|war|aar|ear|test-jar|maven-plugin|bundle|klib)(?::[\w.+-]+){1,3}       # an artifact
     | \[redacted:[^\]]*\]
     | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
     | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…
@@ -44,6 +47,13 @@ _PLACEHOLDER = lazy_regex(
     | [:@][a-z_]{3,40}[,;)]{0,2} | [^\s<>]{0,40}<[a-z][\w :.-]{0,40}>[^\s<>]{0,40} # what a statement binds, <user:password>
     """,
     re.VERBOSE | re.IGNORECASE,
+)
+_WORDS = lazy_regex(
+    r"(?:[^\W\d_][^\W\d_'\u2019-]{0,20}+[ ,.:;?!\u2026]{1,3}+){1,11}[^\W\d_][^\W\d_'\u2019-]{0,20}+[ ,.:;?!\u2026]{0,3}"
+)
+_SPEAKS_OF = lazy_regex(
+    r"(?:^|[ '\u2019])(?:passwords?|passphrases?|passcode|passwort\w{0,2}|pa\xdfwort|kennwort\w{0,2}|mots? de passe|contrase\xf1as?|contrasenya|senhas?|palavra-passe|wachtwoord\w{0,2}|adgangskode\w{0,2}|passord\w{0,2}|l\xf6senord\w{0,2}|salasana\w{0,3}|has\u0142[oa]|heslo|hesla|jelsz\xf3\w{0,3}|parol[aey]|\u015fifre\w{0,4})(?=[ ,.:;?!]|$)|(?:token|pin|secret|jeton|(?:api|access|secret) key)(?: again| here)?[ ]?[:?]?[ ]?$",
+    re.IGNORECASE,
 )
 _STANDS_FOR = lazy_regex(
     r"(?:your|my|the|some|insert|enter|add|put|replace|fake|dummy|sample|example|placeholder|redacted|masked|hidden)"
@@ -131,11 +141,16 @@ def is_placeholder(value: str) -> bool:
         return True
     if _STANDS_FOR.fullmatch(value) is not None:
         return not is_random(value) or is_wordy(value)
-    if is_masked(value) or is_pointer(value) or _is_encoded_placeholder(value):
+    if is_prompt(value) or is_masked(value) or is_pointer(value) or _is_encoded_placeholder(value):
         return True
     if "EXAMPLE" in value or value.endswith("example"):
         return True
     return len(value) >= _MIN_RANDOM_CHARS and len(set(value)) <= _FEW
+
+
+def is_prompt(value: str) -> bool:
+    """Whether ``value`` asks for a secret: ``Database password:``."""
+    return " " in value[:_MAX_READ] and _WORDS.fullmatch(value) is not None and _SPEAKS_OF.search(value) is not None
 
 
 def _is_encoded_placeholder(value: str) -> bool:

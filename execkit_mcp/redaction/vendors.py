@@ -2,7 +2,7 @@
 r"""Secrets in the commands of vendors that store them, and in what such programs answer. A row is as in ``surroundings``."""
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction.commands import is_made
+from execkit_mcp.redaction.commands import is_made, is_pair
 from execkit_mcp.redaction.place import PlaceRow
 from execkit_mcp.redaction.value import is_algorithm, is_numbered, is_path, is_random, is_wordy
 
@@ -73,7 +73,7 @@ _SENTENCE = frozenset(
 
 def _is_given(secret: str) -> bool:
     """Whether ``secret`` looks made, or like a word with a number after it, as people choose them."""
-    if _UUID.fullmatch(secret) is not None:
+    if _UUID.fullmatch(secret) is not None or is_pair(secret):
         return False
     if len(secret) >= _MIN_PLAIN and is_random(secret) and not is_wordy(secret) and not is_path(secret):
         return True
