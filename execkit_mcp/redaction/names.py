@@ -183,7 +183,9 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
         or is_placeholder(value)
         or (value[-1] in ")]}:,;" and is_placeholder(value.rstrip(")]}:,;")))
         or _is_code(value, trust, is_quoted=is_quoted)
-        or (tail == "Key" and value.islower() and is_wordy(value))  # adminPasswordKey: postgres-password
+        or (
+            tail == "Key" and trust is Trust.PASSWORD and value.islower() and is_wordy(value)
+        )  # adminPasswordKey: postgres-password
     ):
         return False
     if kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None:

@@ -37,9 +37,7 @@ _PLACEHOLDER = lazy_regex(
     # in other languages
     | (?:passwort|kennwort|geheimnis|(?:api-?|geheimer[ ])?schl\xfcssel|mot[ ]de[ ]passe|jeton|cl\xe9(?:[ ](?:api|secr\xe8te))?|contrase\xf1a|clave(?:[ ]\w+)?|senha|segredo|chave(?:[ ]\w+)?|secreto|ficha
       |parola[ ]d'ordine|parola|segreto|chiave(?:[ ]\w+)?|wachtwoord|sleutel|has\u0142o|heslo|l\xf6senord|adgangskode|passord|salasana|jelsz\xf3|\u015fifre|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)[ ]?[:?!]?
-    | .*(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638|\u043f\u0430\u0440\u043e\u043b[\u044c\u044f\u0435]).*   # what is said of one
-    | (?:my|a)?[-_ ]?(?:new|old|current|user|strong|secure|plain|random|generated|temp(?:orary)?)[-_ ]?(?:strong|secure|random|user)?[-_ ]?(?:password|passwd|passphrase|secret|token)\d? | \$\w{1,40}(?:\{|->|::).*
-    | (?:[\w.-]+:){0,2}(?:jar|pom|war|aar|ear|test-jar|maven-plugin|bundle|klib)(?::[\w.+-]+){1,3}       # an artifact
+    | (?:my|a)?[-_ ]?(?:new|old|current|user|strong|secure|plain|random|generated|temp(?:orary)?)[-_ ]?(?:strong|secure|random|user)?[-_ ]?(?:password|passwd|passphrase|secret|token) | \$\w{1,40}(?:\{|->|::).*
     | \[redacted:[^\]]*\]
     | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
     | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…
@@ -52,9 +50,14 @@ _WORDS = lazy_regex(
     r"(?:[^\W\d_][^\W\d_'\u2019-]{0,20}+[ ,.:;?!\u2026]{1,3}+){1,11}[^\W\d_][^\W\d_'\u2019-]{0,20}+[ ,.:;?!\u2026]{0,3}"
 )
 _SPEAKS_OF = lazy_regex(
-    r"(?:^|[ '\u2019])(?:passwords?|passphrases?|passcode|passwort\w{0,2}|pa\xdfwort|kennwort\w{0,2}|mots? de passe|contrase\xf1as?|contrasenya|senhas?|palavra-passe|wachtwoord\w{0,2}|adgangskode\w{0,2}|passord\w{0,2}|l\xf6senord\w{0,2}|salasana\w{0,3}|has\u0142[oa]|heslo|hesla|jelsz\xf3\w{0,3}|parol[aey]|\u015fifre\w{0,4})(?=[ ,.:;?!]|$)|(?:token|pin|secret|jeton|(?:api|access|secret) key)(?: again| here)?[ ]?[:?]?[ ]?$",
+    r"(?:^|[ '\u2019])(?:passwords?|passphrases?|passcode|passwort\w{0,2}|pa\xdfwort|kennwort\w{0,2}|mots? de passe|contrase\xf1as?|contrasenya|senhas?|palavra-passe|wachtwoord\w{0,2}|adgangskode\w{0,2}|passord\w{0,2}|l\xf6senord\w{0,2}|salasana\w{0,3}|has\u0142[oa]|heslo|hesla|jelsz\xf3\w{0,3}|parol[aey]|\u043f\u0430\u0440\u043e\u043b\w{0,3}|\u015fifre\w{0,4})(?=[ ,.:;?!]|$)|(?:token|pin|secret|jeton|(?:api|access|secret) key)(?: again| here)?[ ]?[:?]?[ ]?$",
     re.IGNORECASE,
 )
+_SAID = lazy_regex(
+    r"(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)[ ]?[\u3040-\uffff]"
+    r"|[\u3040-\uffff][ ]?(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)"
+)
+"""A sentence about a password where no blanks part words."""
 _STANDS_FOR = lazy_regex(
     r"(?:your|my|the|some|insert|enter|add|put|replace|fake|dummy|sample|example|placeholder|redacted|masked|hidden)"
     r"[-_ .]?\w*(?:[-_ .]\w+)*",
@@ -77,6 +80,7 @@ _POINTER = lazy_regex(
     | (?:[\w./-]+=)?[a-zA-Z][\w.-]*:(?:latest|AWSCURRENT|AWSPREVIOUS) | (?:[A-Z][\w./-]*=)?[a-z]+(?:[_-][a-z]+)+:\d{1,3}      # its version
     | (?:[A-Z]{2,4}|[a-z]{2,4}|uid|mail|serialNumber)=[^,=]+(?:,[ ]?[A-Za-z]{1,12}=[^,=]+)+ | (?:cn|ou|uid|dc)=[\w -]+  # a name in a directory
     | Ag[A-D][A-Za-z0-9+/=]{60,}                                              # a sealed secret
+    | (?:[\w.-]+:){0,2}(?:jar|pom|war|aar|ear|test-jar|maven-plugin|bundle|klib)(?::[\w.+-]+){1,3}       # an artifact
     | (?:awssm|awsssm|gcpsm|akv|azkv|keyvault|secret|vault|keyring|keychain|file|env|sops|kms|bws|doppler|infisical)://.*
     """,
     re.VERBOSE,
@@ -141,7 +145,13 @@ def is_placeholder(value: str) -> bool:
         return True
     if _STANDS_FOR.fullmatch(value) is not None:
         return not is_random(value) or is_wordy(value)
-    if is_prompt(value) or is_masked(value) or is_pointer(value) or _is_encoded_placeholder(value):
+    if (
+        (not value.isascii() and _SAID.search(value[:_MAX_READ]))
+        or is_prompt(value)
+        or is_masked(value)
+        or is_pointer(value)
+        or _is_encoded_placeholder(value)
+    ):
         return True
     if "EXAMPLE" in value or value.endswith("example"):
         return True
