@@ -30,6 +30,7 @@ _NOT_SECRET = lazy_regex(
 _DIGIT = lazy_regex("[0-9]")
 _NO_VALUES = lazy_regex(
     r"data:(?:image|font|audio|video|application/(?:x-)?font)[\w/.+-]{0,60}(?:;[\w=.-]{1,40}){0,3};base64,[A-Za-z0-9+/=]+"
+    r"|[\"']id[\"'][ \t]{0,4}:[ \t]{0,4}[\"'][\w.:-]{1,200}[\"']"
     r"|\bAg[A-D][A-Za-z0-9+/=]{60,}"
     r"|(?i:request|req|trace|span|correlation|message|event|job|run|build|operation|error|incident)[_-]?(?:id|Id|ID)"
     r"\\{0,2}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}[\"']?[\w.:-]+"

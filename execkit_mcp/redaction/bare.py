@@ -4,7 +4,7 @@ import re
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.names import Trust
-from execkit_mcp.redaction.value import is_identifier, is_prompt
+from execkit_mcp.redaction.value import is_identifier, is_phrase, is_prompt
 
 MAX_NAME = 40
 """So far a name is looked for to the left of its word."""
@@ -87,7 +87,9 @@ def _is_type(bare: str, following: str, trust: Trust) -> bool:
 def _is_translation(text: str, at: int, stop: int, end: int, tail: str) -> bool:
     """Whether a sentence is assigned to a name with dots: ``errors.password.short=The password is too short``."""
     line = text[text.rfind("=", at, stop) + 1 : min(end, stop + 200)].strip()
-    if _SENTENCE.match(text, stop, end) is None and not is_prompt(line):
+    if is_phrase(line) and is_prompt(line):
+        return True
+    if _SENTENCE.match(text, stop, end) is None and not is_prompt(line) and not is_phrase(line):
         return False
     named = _PROPERTY if "." in tail else _DOTTED_NAME
     return named.search(text, max(0, at - 2 * MAX_NAME), at) is not None

@@ -36,6 +36,8 @@ _MIN_KEY = 16
 _MAX_PART = 24
 MIN_DIGITS = 14
 _DIGIT = lazy_regex(r"\d")
+_UNSPACED = lazy_regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")
+"""Of a sentence that parts no words."""
 _LETTER = lazy_regex(r"[^\W\d_]")
 _HEX_KEY = lazy_regex(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -47,7 +49,7 @@ _NOT_ONE = lazy_regex(
     r"v?(?:\d+:)?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX][0-9a-fA-F]{1,16}|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|(?:[\w-]+\.)+[a-z]{2,12}(?::\d{1,5})?(?:/\S*)?|\w+(?:/[\w.-]+)+(?::[\w.-]+)?"  # mail, hosts, images
     r"|[\w./-]+\.\w{1,5}(?::\d+){1,2}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[0-9a-fA-F]{2}:){3,}[0-9a-fA-F]{2}"
-    r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+|(?i:ctrl|alt|shift|cmd|meta)\+\S+"
+    r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+|system:\S+|(?i:ctrl|alt|shift|cmd|meta)\+\S+"
     r"|[\w.]*[a-z\d](?:Key|Token|Password|Secret|Credential|Auth|Error|Exception)s?"
 )
 _CODE = lazy_regex(
@@ -104,6 +106,8 @@ def is_given(value: str, trust: Trust, distance: Distance, *, is_quoted: bool) -
     """Whether ``value`` is what was named."""
     is_beside, is_password = distance is Distance.BESIDE, trust is Trust.PASSWORD
     least = _MIN_FAR if distance is Distance.FAR else _MIN_CHARS if is_beside else _MIN_NEAR
+    if not value.isascii() and _UNSPACED.search(value) is not None:
+        return False
     if not least <= len(value) <= _MAX_CHARS or _DIGIT.search(value) is None or " " in value:
         return False
     if trust is Trust.WEAK and not is_beside:

@@ -26,7 +26,7 @@ _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "pr
 
 def _is_word(value: str) -> bool:
     """Whether ``value`` is a word or code: no server gives such a cookie."""
-    return (value.isalpha() and is_wordy(value)) or value[0] in "(!+"
+    return (value.isalpha() and is_wordy(value)) or value[0] in "(!+<"
 
 
 def _cookies(text: str, at: int, _after: int, end: int) -> Iterator[Span]:

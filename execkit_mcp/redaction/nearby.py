@@ -150,7 +150,7 @@ _KEY_ID = lazy_regex(r"[A-Z0-9]{16,24}")
 """What an access key is called, and everybody may know."""
 _IN_RUN = r"[^ \t\r\n\f\v\"'`<>|,;&(){}\[\]=]"
 _LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
-_LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
+_LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
 """What may be glued to the front of a value: a sign, dots, the name of a user."""
 _LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
 _IN_TAG = lazy_regex(r"<[\w:.-]{0,60}\Z")

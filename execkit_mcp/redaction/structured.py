@@ -70,7 +70,7 @@ _ABOUT_TAIL = lazy_regex(
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
     r"|helper|mgr|env|var|accessor|source|retain|delimiter|location|variable|params?|parameters?|property|attribute|column|input|button|title|message|msg|desc|description|help|tooltip|placeholder|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
     r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$"
-    r"|\.(?:confirm\w*|errors?|invalid|wrong|short|long|weak|strong|empty|missing|success|submit|cancel|warning|link|repeat|again|rules?|toggle|update|updated|send|sent|save|saved|edit|caption|heading|subtitle|note|ok|blank|common|confirmation)(?:[._-]\w+)*$",
+    r"|\.(?:confirm|errors?|invalid|wrong|short|long|weak|strong|empty|missing|success|submit|cancel|warning|link|repeat|again|rules?|toggle|update|updated|send|sent|save|saved|edit|caption|heading|subtitle|note|ok|blank|common|button|throttled)(?:[._-]\w+)*$",
     re.IGNORECASE,
 )
 _ABOUT_CAMEL = lazy_regex(
@@ -80,7 +80,7 @@ _ABOUT_CAMEL = lazy_regex(
     r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
     r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
     r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|CheckValue|Ciphertext\w*|KeySpec|Spec|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
-    r"|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
+    r"|^sId$|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
 )
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
 _ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")

@@ -33,11 +33,12 @@ _PLACEHOLDER = lazy_regex(
     | (?:get|set|convertto|convertfrom|read|new|import|unprotect|invoke)-[a-z]+
     | present|absent|enabled|disabled|active|inactive|configured|stored|valid|saved|supported|available|protected|encrypted
     | include|same-origin|omit|credentialless | &lt;.*                       # of a fetch; <token> in HTML
-    | password|passwd|passphrase|pass|pwd?|psw|secret|token|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
+    | password|passwd|passphrase|pass|pwd?|psw|secrets?|tokens?|key|apikey|api[-_]key|credentials?|prompt|ask|bearer|basic|digest
     # in other languages
     | (?:passwort|kennwort|geheimnis|(?:api-?|geheimer[ ])?schl\xfcssel|mot[ ]de[ ]passe|jeton|cl\xe9(?:[ ](?:api|secr\xe8te))?|contrase\xf1a|clave(?:[ ]\w+)?|senha|segredo|chave(?:[ ]\w+)?|secreto|ficha
       |parola[ ]d'ordine|parola|segreto|chiave(?:[ ]\w+)?|wachtwoord|sleutel|has\u0142o|heslo|l\xf6senord|adgangskode|passord|salasana|jelsz\xf3|\u015fifre|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u4ee4\u724c|\u5bc6\u94a5|\u30d1\u30b9\u30ef\u30fc\u30c9|\u30c8\u30fc\u30af\u30f3|\ube44\ubc00\ubc88\ud638)[ ]?[:?!]?
     | (?:my|a)?[-_ ]?(?:new|old|current|user|strong|secure|plain|random|generated|temp(?:orary)?)[-_ ]?(?:strong|secure|random|user)?[-_ ]?(?:password|passwd|passphrase|secret|token) | \$\w{1,40}(?:\{|->|::).*
+    | !!(?:null|str|binary) | @(?:rx|pm|eq|[gl][et]|contains|streq|within|validate\w*|detect\w*)[ ].*    # of YAML, of a firewall
     | \[redacted:[^\]]*\]
     | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
     | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…
@@ -104,7 +105,7 @@ _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
     r"|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+"
 )
-_DIGEST = lazy_regex(r"(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
+_DIGEST = lazy_regex(r"(?:hmac-)?(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
@@ -161,6 +162,12 @@ def is_placeholder(value: str) -> bool:
 def is_prompt(value: str) -> bool:
     """Whether ``value`` asks for a secret: ``Database password:``."""
     return " " in value[:_MAX_READ] and _WORDS.fullmatch(value) is not None and _SPEAKS_OF.search(value) is not None
+
+
+def is_phrase(value: str) -> bool:
+    """Whether ``value`` is two words or more and begins as a sentence does, or is written in letters beyond ASCII."""
+    is_said = value[:1].isupper() or not value.isascii()
+    return is_said and " " in value[:_MAX_READ] and _WORDS.fullmatch(value) is not None
 
 
 def _is_encoded_placeholder(value: str) -> bool:

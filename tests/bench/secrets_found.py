@@ -75,6 +75,7 @@ def main() -> None:
         "seventeenth": _corpus("unmet").UNMET,
         "eighteenth": _corpus("unheard").UNHEARD,
         "siblings": _corpus("siblings").SIBLINGS,
+        "nineteenth": _corpus("unbidden").UNBIDDEN,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -41,6 +41,7 @@ untold = load("untold")
 unmet = load("unmet")
 unheard = load("unheard")
 siblings = load("siblings")
+unbidden = load("unbidden")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -63,6 +64,7 @@ TEMPLATES = {
     "UNMET": unmet.UNMET,
     "UNHEARD": unheard.UNHEARD,
     "SIBLINGS": siblings.SIBLINGS,
+    "UNBIDDEN": unbidden.UNBIDDEN,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -102,6 +104,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("UNMET", 0.98),
         ("UNHEARD", 0.98),
         ("SIBLINGS", 0.99),
+        ("UNBIDDEN", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -144,6 +147,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
             *unmet.UNMET_CALM,
             *unheard.UNHEARD_CALM,
             *siblings.SIBLINGS_CALM,
+            *unbidden.UNBIDDEN_CALM,
         )
     ]
     changed = [text for text in texts if REDACTOR.text(text) != (text, {})]
