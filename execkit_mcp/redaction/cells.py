@@ -102,6 +102,9 @@ _OPEN_NAMES = lazy_regex(
 _MOST_STORED = 40
 
 
+_MIN_PIN = 4
+
+
 def _stored(text: str, at: int, after: int, end: int) -> Iterator[Span]:
     """Each ``NAME=value`` that a store of secrets is given."""
     position = after
@@ -121,6 +124,7 @@ def _stored(text: str, at: int, after: int, end: int) -> Iterator[Span]:
             and not is_reference(value)
             and value[0] not in "@$-"
             and (any(c.isdigit() for c in value) or not value.isalpha())
+            and not (value.isdigit() and len(value) < _MIN_PIN)  # a count
         ):
             yield Span(*found.span(group), "secret", value, Priority.STRUCTURE)
 

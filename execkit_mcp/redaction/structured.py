@@ -306,8 +306,9 @@ def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
         if text[after : after + 1] == ":" and _RESOURCE.search(text, max(0, at - 2), at):
             return True  # arn:…:secret:prod/db
         is_asked = text.startswith("?", found.end()) and text.rfind("${", max(0, at - _MAX_OPTION), at) >= 0
-        if is_asked or text.rfind("{{resolve:", max(0, at - 2 * _MAX_OPTION), at) >= 0:
-            return True  # ${PASSWORD:?missing}, {{resolve:secretsmanager:…:SecretString:field}}
+        first = max(0, at - 2 * _MAX_OPTION)
+        if is_asked or text.rfind("{{resolve:", first, at) >= 0 or text.rfind("${file:", first, at) >= 0:
+            return True  # ${PASSWORD:?missing}, {{resolve:secretsmanager:…:SecretString:field}}, ${file:/secrets:field}
     # the name of a digest, or a word inside an identifier that was made at random
     return text.endswith("checksum/", 0, at) or (len(tail) > _MIN_GENERATED and tail.isalnum() and not is_wordy(tail))
 

@@ -694,4 +694,6 @@ UNBIDDEN_CALM: tuple[str, ...] = (
     "'password.sent' => 'Nous vous avons envoyé par email le lien de réinitialisation !',\n'password.token' => \"Ce jeton de réinitialisation n'est pas valide.\",\n'password.throttled' => 'Veuillez patienter avant de réessayer.',\n",
     "$lang['password'] = 'Wachtwoord';\n$lang['new_password'] = 'Nieuw wachtwoord';\n$lang['token_invalid'] = 'Ongeldig token';\n",
     "t('password', { defaultValue: 'Parola' })\n<Trans i18nKey=\"login.password2\">Mot de passe</Trans>\n",
+    "vault write auth/approle/role/app token_ttl=20m token_max_ttl=30m secret_id_num_uses=40\n",
+    "ssl.keystore.password=${file:/opt/secrets2.properties:keystore}\n",
 )  # fmt: skip
