@@ -18,7 +18,7 @@ from execkit_mcp.redaction.value import is_date, is_placeholder, is_reference, i
 _MIN_CHARS = 8
 _KEYWORD_FILE = "session.txt"
 _QUOTED = lazy_regex(r"[\"']([A-Za-z0-9+/=_-]{20,400})[\"']")
-_BARE = lazy_regex(r"(?<![A-Za-z0-9+/_.-])([A-Za-z0-9+/_-]{20,400}={0,2})(?![A-Za-z0-9+/=_.-])")
+_BARE = lazy_regex(r"(?<!==)(?<![A-Za-z0-9+/_.-])([A-Za-z0-9+/_-]{20,400}={0,2})(?![A-Za-z0-9+/=_.-])")
 _CANDIDATE = lazy_regex(r"[^\s\"'`=:,;()\[\]{}<>|]{8,400}=*")
 _ANY_VALUE = lazy_regex(r"[=:][ \t]{0,4}[\"']?([^\s\"']{8,400})")
 _NOT_SECRET = lazy_regex(
@@ -39,7 +39,8 @@ _NO_VALUES = lazy_regex(
 _PUBLIC_WORDS = lazy_regex(
     r"(?i:public|fingerprint|thumbprint|integrity|checksum|digest|sha\d|md5|commit|revision|etag|ssh-(?:rsa|ed25519)|ecdsa-sha2"
     r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource"
-    r"|[-_ \"]accessor|enc\[aes|(?:next|page|sequence|starting|request|forward|backward|lock|continuation)[_-]?token)"
+    r"|[-_ \"]accessor|enc\[aes|;base64,|request_?id|topicid"
+    r"|(?:next|page|sequence|starting|request|forward|backward|lock|continuation)[_-]?token)"
 )
 
 

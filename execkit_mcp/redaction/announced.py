@@ -331,6 +331,13 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
 
 def _looks_made(value: str) -> bool:
     is_mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
-    if not is_mixed or is_placeholder(value) or is_reference(value) or value.endswith(":") or "(" in value:
+    if (
+        not is_mixed
+        or is_placeholder(value)
+        or is_reference(value)
+        or value.endswith(":")
+        or "(" in value
+        or "==" in value.rstrip("=")
+    ):
         return False
     return not is_wordy(value) or is_made(value.rstrip(".,"))

@@ -149,6 +149,7 @@ _CHARACTERS = lazy_regex(
     r"(?i:\b(?:zeichen|caract[e\xe8]res|caratteri|tekens|tecken|tegn|znak\w{0,3}|merkki\w{0,3}|karakter\w{0,4}|\u0441\u0438\u043c\u0432\u043e\u043b\w{0,3})\b)"
 )
 _MIN_TOKEN_CHARS = 6
+_MAX_ID_TAIL = 3
 _MIN_WEAK_CHARS = 10
 _MAX_LOOKED_THROUGH = 512
 _MIN_KEY_DIGITS = 12
@@ -193,7 +194,13 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     if kind == "session" and _UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one
     if _ID_TAIL.search(tail):
-        return is_random(value) and _DIGEST.fullmatch(value) is None and _KNOWN_ID.fullmatch(value) is None
+        is_uuid = (trust is Trust.TOKEN or len(tail) > _MAX_ID_TAIL) and _UUID.fullmatch(value) is not None
+        return (
+            is_random(value)
+            and not is_uuid  # secret_id, not token_id or UserSecretsId
+            and _DIGEST.fullmatch(value) is None
+            and _KNOWN_ID.fullmatch(value) is None
+        )
     is_number = _NUMBER.fullmatch(value) is not None
     if tail and len(value) < 2 * _MIN_KEY_DIGITS and (is_number or is_date(value)):
         return False

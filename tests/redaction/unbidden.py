@@ -696,4 +696,13 @@ UNBIDDEN_CALM: tuple[str, ...] = (
     "t('password', { defaultValue: 'Parola' })\n<Trans i18nKey=\"login.password2\">Mot de passe</Trans>\n",
     "vault write auth/approle/role/app token_ttl=20m token_max_ttl=30m secret_id_num_uses=40\n",
     "ssl.keystore.password=${file:/opt/secrets2.properties:keystore}\n",
+    '"dependencies": {\n    "express-session": "^1.18.0",\n    "jsonwebtoken": "^9.0.2",\n    "tokenizer": "~2.1",\n    "auth-token": ">=3.2.0",\n    "password-strength": "1.x"\n}\n',
+    "$ pip freeze | grep -i -E 'token|pass|secret'\npasslib==1.7.4\ntokenizers==0.15.2\nsecretstorage>=3.3.3\n",
+    '      "Action": ["secretsmanager:GetSecretValue"],\n      "Resource": "arn:aws:secretsmanager:*:*:secret:prod/*"\n',
+    '\treturn fmt.Errorf("hash password: %w", err)\n\tlog.Printf("token: %q", name)\n\tt.Errorf("secret: %v", got)\n\tfmt.Printf("password: %+v\\n", p)\n',
+    'level=info caller=auth.go:88 msg="token validated" user=<user> token_id=<uuid>\n',
+    "<UserSecretsId><uuid></UserSecretsId>\n",
+    "Topic: password-changed\tTopicId: <AN24>\tPartitionCount: 3\tReplicationFactor: 1\n",
+    "id,name,commit,created_at\n1,password-reset,<sha1>,2024-01-01\n2,token-cache,<sha1>,2024-01-02\n",
+    "secretsmanager: secret/app/* and secret:app/prod/*\n",
 )  # fmt: skip
