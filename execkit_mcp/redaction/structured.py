@@ -106,6 +106,7 @@ _PAIR_END = lazy_regex(r"[\"'][ \t]{0,4}\)")
 _NUMBERED = lazy_regex(r"[a-z]\d{3,}\Z|[^\w]")
 _QUOTES = {"double": '"', "single": "'"}
 _MIN_GENERATED = 12
+_KEY_END = lazy_regex(r"[\"']?[ \t]{0,4}:")
 FOLDER = ("PWD=/", 'PWD="/', "PWD='/")  # and OLDPWD: where a shell stands
 
 
@@ -113,6 +114,8 @@ def _after_comma(text: str, at: int, end: int, row: NameRow, found: re.Match[str
     """``define('DB_PASSWORD', 'value')``: only values in quotes, and none that continues a list of names."""
     value = _VALUE.match(text, found.end(), end)
     inside = (value["double"] or value["single"] or "") if value is not None else ""
+    if value is not None and _KEY_END.match(text, value.end(), end) is not None:
+        return  # "https://…/token","jwks_uri":
     is_pair = (
         value is not None
         and _NUMBERED.search(inside) is not None

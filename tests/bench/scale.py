@@ -49,11 +49,12 @@ async def measure(report: Report, count: int) -> None:
             policy=Policy.default_deny(allow=[":"]).compiled,
             state_dir=folder,
             workspace=folder,
-            environ={"EXECKIT_MAX_SESSIONS": str(count + 1)},
+            environ={"EXECKIT_MAX_SESSIONS": str(count)},
         ) as kit:
             empty = proportional_kb(family())
             await kit.open_session(requester="bench", name="first")
             await asyncio.to_thread(first_stage._DONE.wait, 60)  # what all sessions share is loaded a moment later
+            await kit.close_session("first", requester="bench")
             before = proportional_kb(family())
             opened: list[float] = []
             for number in range(count):

@@ -705,4 +705,5 @@ UNBIDDEN_CALM: tuple[str, ...] = (
     "Topic: password-changed\tTopicId: <AN24>\tPartitionCount: 3\tReplicationFactor: 1\n",
     "id,name,commit,created_at\n1,password-reset,<sha1>,2024-01-01\n2,token-cache,<sha1>,2024-01-02\n",
     "secretsmanager: secret/app/* and secret:app/prod/*\n",
+    '{"issuer":"https://<host>/","token_endpoint":"https://<host>/oauth/token","jwks_uri":"https://<host>/.well-known/jwks.json","token_endpoint_auth_methods_supported":["client_secret_basic"]}\n',
 )  # fmt: skip
