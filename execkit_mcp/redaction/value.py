@@ -11,7 +11,7 @@ _PLACEHOLDER = lazy_regex(
     r"""
       [*.xX•#_?:-]+ | x{5,}.* | x{3,4}[-_ ].* | x{3,4}[a-z0-9]{0,8} | \*{3,}.*                      # masks
     | <[^<>]*> | \[[^\[\]]*\] | \{\{?[^{}]*\}?\}                    # <token> [token] {token} {{ token }}
-    | %[-+#]?[a-z]{1,2}\W{0,3} | %\(.* | %\w+% | @\w+@                                      # format strings
+    | %[-+#]?[a-z]{1,2}(?:\\n|\W){0,3} | %\(.* | %\w+% | @\w+@                                      # format strings
     | \$\{[^{}]*\}[;,]? | \$\(.*\)? | \$[A-Za-z_]\w* | \$\d{1,3}[,;)]{0,2} | \$\$?\{?\{.* # references
     | [^%]*(?:%[sd][^%]*){2,} | .*\\[wWdDsS](?:[*+?\]{].*)?                # formats and patterns
     | `.* | \w+:`.* | \[[^\[\]]{4,}\][+*]{0,1} | \$[A-Za-z_]\w*-          # markup, a class of a pattern, $self->…
@@ -41,7 +41,7 @@ _PLACEHOLDER = lazy_regex(
     | !!(?:null|str|binary) | @(?:rx|pm|eq|[gl][et]|contains|streq|within|validate\w*|detect\w*)[ ].*    # of YAML, of a firewall
     | \[redacted:[^\]]*\]
     | (?:[\^~]|[<>=!~]=|[<>])[ ]?v?\d+(?:\.[\dx*]+){0,3}(?:-[a-z]+[\d.]*)?[,;"']{0,2}      # versions, and what is installed
-    | [a-z][\w.-]{1,60}(?:\[[\w,-]{1,60}\])?(?:===?|~=|>=|<=|!=)v?\d[\w.*+!-]{0,40}
+    | [a-z][\w.-]{1,60}(?:\[[\w,-]{1,60}\])?(?:===?|~=|>=|<=|!=)v?\d{1,5}(?:\.(?:\*|\d{1,8}(?:[a-z]{1,4}\d{0,8})?)){1,5}
     | (?:[\w.-]{1,60}[/:]){1,8}\*{1,2}["',;]{0,2}                               # a pattern of names
     | %\{.* | \$__\w+\{.* | \\\(.* | \([\w .,:+~-]{0,60}\)          # a lookup, a lambda, an aside
     | (?-i:[A-Z]{2,}(?:_[A-Z]{2,}){2,})                             # VALUE_SPECIFIED_IN_…

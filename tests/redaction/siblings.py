@@ -347,11 +347,11 @@ SIBLINGS: dict[str, str] = {
 }  # fmt: skip
 
 SIBLINGS_CALM: tuple[str, ...] = (
-    "STRIPE_SECRET_KEY=sk_live_XXXXXXXXXXXXXXXXXXXXXXXX\n",
-    "export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-    "AWS_ACCESS_KEY_ID=AKIAXXXXXXXXXXXXXXXX\nAWS_SECRET_ACCESS_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-    "SLACK_BOT_TOKEN=xoxb-your-bot-token\n",
-    "SLACK_BOT_TOKEN=xoxb-0000000000-0000000000-XXXXXXXXXXXXXXXX\n",
+    "STRIPE_SECRET_KEY=sk" + "_live_" + "X" * 24 + "\n",
+    "export GITHUB_TOKEN=gh" + "p_" + "x" * 36 + "\n",
+    "AWS_ACCESS_KEY_ID=AK" + "IA" + "X" * 16 + "\nAWS_SECRET_ACCESS_KEY=" + "x" * 40 + "\n",
+    "SLACK_BOT_TOKEN=xo" + "xb-your-bot-token\n",
+    "SLACK_BOT_TOKEN=xo" + "xb-" + "0" * 10 + "-" + "0" * 10 + "-" + "X" * 16 + "\n",
     'OPENAI_API_KEY="sk-your-key-here"\n',
     "ANTHROPIC_API_KEY=sk-ant-...\n",
     'ANTHROPIC_API_KEY="sk-ant-api03-..."\n',

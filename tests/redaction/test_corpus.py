@@ -154,6 +154,21 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
     assert len(changed) <= len(texts) / 200, changed[:5]
 
 
+@pytest.mark.parametrize(
+    "template",
+    ["secret=k8s!=4{rnd24}\n", "password=maple=={rnd24}\n", "password=~2024.{rnd24}\n", "token: 'prod/{rnd24}*'\n"],
+)
+def test_what_only_begins_like_a_version_or_a_pattern_is_a_secret(template: str):
+    sample = corpus.make(template, "secret", random.Random(1))
+    assert corpus.leaked(sample, REDACTOR.text(sample.text)[0]) == []
+
+
+@pytest.mark.parametrize("calm", [siblings.SIBLINGS_CALM, unbidden.UNBIDDEN_CALM], ids=["siblings", "unbidden"])
+def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
+    texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]
+    assert [text for text in texts if REDACTOR.text(text) != (text, {})] == []
+
+
 def test_code_is_not_taken_for_secrets():
     texts = [
         corpus.make(template, "code", random.Random(seed)).text

