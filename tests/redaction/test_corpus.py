@@ -160,7 +160,8 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
 )
 def test_what_only_begins_like_a_version_or_a_pattern_is_a_secret(template: str):
     sample = corpus.make(template, "secret", random.Random(1))
-    assert corpus.leaked(sample, REDACTOR.text(sample.text)[0]) == []
+    shown, _ = Redactor(key=b"k").text(sample.text)  # the rules by themselves
+    assert corpus.leaked(sample, shown) == []
 
 
 @pytest.mark.parametrize("calm", [siblings.SIBLINGS_CALM, unbidden.UNBIDDEN_CALM], ids=["siblings", "unbidden"])
