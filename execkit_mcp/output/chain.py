@@ -7,12 +7,28 @@ redaction before anything is kept or cut (a cut can leave half a secret).
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
 
 from execkit_mcp.output.byte_store import ByteStore
 from execkit_mcp.output.decode import Decoder
 from execkit_mcp.output.retained import DEFAULT_LIMIT_BYTES, RetainedText
 from execkit_mcp.output.terminal import Terminal
 from execkit_mcp.redaction import Redactor
+
+_NONE: Final[Mapping[str, int]] = MappingProxyType({})
+_NO_TEXT: Final = hashlib.sha256().hexdigest()
+
+
+class _Flow:
+    """What a stream needs while it flows; it is let go when the command ends."""
+
+    __slots__ = ("decoder", "redactor", "terminal")
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.decoder = Decoder()
+        self.terminal = Terminal()
+        self.redactor = redactor.stream()
 
 
 class OutputChain:
@@ -22,36 +38,34 @@ class OutputChain:
         retained: what is decided so far; it never holds an undecided line.
     """
 
-    __slots__ = (
-        "_decoder", "_digest", "_is_settled", "_on_text", "_redactor", "_settled_counts", "_stream", "_terminal",
-        "retained",
-    )  # fmt: skip
+    __slots__ = ("_counts", "_digest", "_flow", "_invalid_bytes", "_on_text", "_redactor", "retained")
 
     def __init__(
         self,
         *,
-        redactor: Redactor,
+        redactor: Redactor | None,
         limit_bytes: int = DEFAULT_LIMIT_BYTES,
         store: ByteStore | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> None:
-        """Begin; ``on_text`` is given each piece of decided text as it comes."""
+        """Begin; ``on_text`` is given each piece of decided text as it comes. No redactor: nothing is ever pushed."""
         self._redactor = redactor
-        self._decoder = Decoder()
-        self._terminal = Terminal()
-        self._stream = redactor.stream()
-        self._settled_counts: Counter[str] = Counter()
-        self._is_settled = True
-        self._digest = hashlib.sha256()
+        self._flow: _Flow | None = None
+        self._counts: Mapping[str, int] = _NONE
+        self._invalid_bytes = 0
+        self._digest: hashlib._Hash | None = None
         self._on_text = on_text
         self.retained = RetainedText(limit_bytes=limit_bytes, store=store)
 
     def push(self, data: bytes) -> None:
         """Take the next bytes."""
-        self._is_settled = False
-        text = self._terminal.push(self._decoder.push(data))
+        flow = self._flow
+        if flow is None:
+            assert self._redactor is not None
+            flow = self._flow = _Flow(self._redactor)
+        text = flow.terminal.push(flow.decoder.push(data))
         if text:
-            self._keep(self._stream.push(text))
+            self._keep(flow.redactor.push(text))
 
     def flush(self) -> None:
         """Give out what is held, the beginning of a possible secret excepted; the stream goes on.
@@ -59,20 +73,22 @@ class OutputChain:
         After it ``retained`` holds everything that a person could see, so that later output can be told
         apart.
         """
-        self._keep(self._stream.push(self._terminal.flush()) + self._stream.flush())
+        flow = self._flow
+        if flow is not None:
+            self._keep(flow.redactor.push(flow.terminal.flush()) + flow.redactor.flush())
 
     def settle(self) -> None:
         """Decide everything that is held: the command has ended.
 
         Bytes may still be pushed afterwards (a background job's); they are a new text to the redactor.
         """
-        if self._is_settled:
+        flow = self._flow
+        if flow is None:
             return
-        self._is_settled = True
-        text = self._terminal.push(self._decoder.finish()) + self._terminal.finish()
-        self._keep(self._stream.push(text) + self._stream.finish())
-        self._settled_counts.update(self._stream.counts)
-        self._stream = self._redactor.stream()
+        text = flow.terminal.push(flow.decoder.finish()) + flow.terminal.finish()
+        self._keep(flow.redactor.push(text) + flow.redactor.finish())
+        self._counts, self._invalid_bytes = self.redactions, self.invalid_bytes
+        self._flow = None
         self.retained.rest()
 
     finish = settle
@@ -81,6 +97,8 @@ class OutputChain:
         if not text:
             return
         self.retained.append(text)
+        if self._digest is None:
+            self._digest = hashlib.sha256()
         self._digest.update(text.encode("utf-8", "surrogatepass"))
         if self._on_text is not None:
             self._on_text(text)
@@ -88,11 +106,12 @@ class OutputChain:
     @property
     def sha256(self) -> str:
         """The SHA-256 of all decided text as UTF-8, whether or not it is still kept."""
-        return self._digest.hexdigest()
+        return _NO_TEXT if self._digest is None else self._digest.hexdigest()
 
     def pending(self) -> str:
         """The redacted look of what is not decided yet, such as a prompt; it may still change."""
-        return "" if self._is_settled else self._stream.preview(self._terminal.pending())
+        flow = self._flow
+        return "" if flow is None else flow.redactor.preview(flow.terminal.pending())
 
     def snapshot(self) -> RetainedText:
         """``retained`` with ``pending`` at its end; do not append to it."""
@@ -103,12 +122,12 @@ class OutputChain:
     @property
     def redactions(self) -> Mapping[str, int]:
         """How many secrets of each kind were replaced in what is decided."""
-        counts = self._stream.counts
-        if not (counts and self._settled_counts):  # nearly always there is none at all, and Counters add slowly
-            return dict(counts or self._settled_counts)
-        return dict(self._settled_counts + counts)
+        counts = _NONE if self._flow is None else self._flow.redactor.counts
+        if not (counts and self._counts):  # nearly always there is none at all, and Counters add slowly
+            return dict(counts or self._counts)
+        return dict(Counter(self._counts) + Counter(counts))
 
     @property
     def invalid_bytes(self) -> int:
         """How many U+FFFD stand for bytes that were not UTF-8 text."""
-        return self._decoder.replaced
+        return self._invalid_bytes + (0 if self._flow is None else self._flow.decoder.replaced)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from math import inf
+from typing import Final
 
 from execkit_mcp.model import AuditMark, Decision, ExecResult, Fence, JobNote, Refusal, Status, StreamCount
 from execkit_mcp.output.budget import view
@@ -12,11 +13,11 @@ from execkit_mcp.policy.typed import Line
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.runtime.tty import TtyView
 
-_ALWAYS = ("stdout", "stderr")
+_NEVER_WRITTEN: Final = OutputChain(redactor=None)
 
 
 class _Chains(dict[str, OutputChain]):
-    """By stream; each is made when it is first asked for."""
+    """By stream; each is made when something is written to it."""
 
     __slots__ = ("_make",)
 
@@ -93,9 +94,9 @@ class Exec:
         self.audit: AuditMark | None = None
         self.started_seq = 0
         self.on_feed: Callable[[Exec, str, bytes], None] | None = None
-        self._done = asyncio.Event()
         self.version = 0
-        self._activity = asyncio.Event()
+        self._done: asyncio.Event | None = None
+        self._activity: asyncio.Event | None = None
 
     @property
     def status(self) -> Status:
@@ -113,11 +114,6 @@ class Exec:
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
         return self.completion is None
-
-    def prepare(self) -> None:
-        """Make what every command's output goes into, while the shell is reading the command."""
-        for stream in _ALWAYS:
-            self.chains[stream]
 
     def feed(self, stream: str, data: bytes) -> None:
         """Take bytes of ``stdout``, ``stderr`` or ``tty`` as they come; also from background jobs, later on."""
@@ -138,7 +134,9 @@ class Exec:
         if self.view is not None:
             self.view.finish()
         self.completion = completion
-        self._done.set()
+        self.reply = None  # it knows this exec: two that know each other stay until the collector comes
+        if self._done is not None:
+            self._done.set()
         self._tick()
 
     def settle(self) -> None:
@@ -153,8 +151,10 @@ class Exec:
 
     async def wait(self, timeout_s: float | None) -> bool:
         """Wait until it ends or ``timeout_s`` seconds pass; True if it has ended."""
-        if self._done.is_set():
+        if not self.is_running:
             return True
+        if self._done is None:
+            self._done = asyncio.Event()
         if timeout_s is None:
             await self._done.wait()
             return True
@@ -162,18 +162,21 @@ class Exec:
             async with asyncio.timeout(timeout_s):
                 await self._done.wait()
         except TimeoutError:
-            return self._done.is_set()
+            return not self.is_running
         return True
 
     async def activity(self, since: int) -> None:
         """Wait until ``version`` is no longer ``since``: for more output, or the end."""
         while self.version == since:
-            self._activity.clear()
+            if self._activity is None:
+                self._activity = asyncio.Event()
             await self._activity.wait()
 
     def _tick(self) -> None:
         self.version += 1
-        self._activity.set()
+        if self._activity is not None:
+            self._activity.set()
+            self._activity = None
 
     def flush(self) -> None:
         """Decide what is held of every stream, so that what comes later can be told apart."""
@@ -181,8 +184,8 @@ class Exec:
             chain.flush()
 
     def chain(self, stream: str) -> OutputChain:
-        """The output of ``stdout``, ``stderr`` or ``screen``."""
-        return self.chains["stdout" if self.is_tty and stream == "screen" else stream]
+        """The output of ``stdout``, ``stderr`` or ``screen``, to be read now: nothing is there before it is written."""
+        return self.chains.get("stdout" if self.is_tty and stream == "screen" else stream, _NEVER_WRITTEN)
 
     @property
     def ended_s(self) -> float:
@@ -234,7 +237,7 @@ class Exec:
         texts: dict[str, str] = {}
         truncated: dict[str, StreamCount] = {}
         for name in ("stdout", "stderr"):
-            text, count = view(self.chains[name].snapshot(), max_output, exec_id=self.exec_id, stream=name)
+            text, count = view(self.chain(name).snapshot(), max_output, exec_id=self.exec_id, stream=name)
             texts[name] = text
             if count is not None:
                 truncated[name] = count
@@ -257,7 +260,7 @@ class Exec:
                 f"{terminal.total_bytes} bytes were written to the terminal itself;"
                 f" read them with shell_read(exec_id={self.exec_id!r}, stream='screen')"
             )
-        invalid = self.chains["stdout"].invalid_bytes + self.chains["stderr"].invalid_bytes
+        invalid = sum(chain.invalid_bytes for name, chain in self.chains.items() if name != "screen")
         if invalid:
             notes.append(f"{invalid} bytes were not valid UTF-8 text and stand as U+FFFD")
         notes.extend(

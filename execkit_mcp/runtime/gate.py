@@ -208,7 +208,7 @@ class Gate:
         """Put the end on the record; if that fails the result says so, and nothing runs after it."""
         end = exec_.completion
         assert end is not None
-        counts = {name: exec_.chains[name].snapshot() for name in ("stdout", "stderr")}
+        stdout, stderr = exec_.chain("stdout"), exec_.chain("stderr")
         facts = {
             "exec_id": exec_.exec_id,
             "session": session.name,
@@ -217,10 +217,10 @@ class Gate:
             "signal": end.signal,
             "duration_ms": round(end.duration_ms, 3),
             "cwd": session.redact(end.cwd),
-            "stdout_bytes": counts["stdout"].total_bytes,
-            "stderr_bytes": counts["stderr"].total_bytes,
-            "stdout_sha256": exec_.chains["stdout"].sha256,
-            "stderr_sha256": exec_.chains["stderr"].sha256,
+            "stdout_bytes": stdout.snapshot().total_bytes,
+            "stderr_bytes": stderr.snapshot().total_bytes,
+            "stdout_sha256": stdout.sha256,
+            "stderr_sha256": stderr.sha256,
             "redactions": exec_.redactions(),
             "fence": (Fence() if exec_.is_outside else session.facts.fence).brief(),
             "refused": len(exec_.refused),

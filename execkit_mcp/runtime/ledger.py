@@ -34,6 +34,10 @@ class LedgerLimits(Struct, frozen=True, kw_only=True):
     counts: int = 2000
 
 
+_Counts = tuple[tuple[str, int, int], ...]
+"""Bytes and lines of each stream that something was written to."""
+
+
 class _Shelf:
     """One owner's execs by id."""
 
@@ -44,7 +48,7 @@ class _Shelf:
         self._running: list[Exec] = []
         self._job_count = 0
         self._next_walk_s = 0.0
-        self._expired: OrderedDict[str, tuple[str, dict[str, object]]] = OrderedDict()
+        self._expired: OrderedDict[str, tuple[str, str, _Counts]] = OrderedDict()
         self._spent: OrderedDict[tuple[str, str], str] = OrderedDict()  # owner and key of what has aged out
 
     def add(self, exec_: Exec) -> None:
@@ -88,7 +92,11 @@ class _Shelf:
             raise ExecExpired(
                 f"The output of exec {exec_id!r} has aged out.",
                 hint="Run the command again, or write its output to a file.",
-                details=old[1],
+                details={
+                    "status": old[1],
+                    **dict.fromkeys(("stdout", "stderr"), _count(0, 0)),
+                    **{name: _count(size, lines) for name, size, lines in old[2]},
+                },
             )
         raise ExecNotFound(
             f"No exec {exec_id!r} is known.", hint="shell_info lists running execs; use an exec_id from a result."
@@ -148,11 +156,10 @@ class _Shelf:
     def _expire(self, old: Exec) -> None:
         del self._execs[old.exec_id]
         self._job_count -= old.pid is not None
-        counts: dict[str, object] = {
-            name: {"total_bytes": chain.retained.total_bytes, "total_lines": chain.retained.total_lines}
-            for name, chain in old.chains.items()
-        }
-        self._expired[old.exec_id] = (old.owner, {"status": old.status.value, **counts})
+        counts = tuple(
+            (name, chain.retained.total_bytes, chain.retained.total_lines) for name, chain in old.chains.items()
+        )
+        self._expired[old.exec_id] = (old.owner, old.status.value, counts)
         if not (old.is_shared and any(each.chains is old.chains for each in self._execs.values())):
             old.discard()
         if old.key is not None:
@@ -161,6 +168,10 @@ class _Shelf:
             self._spent.popitem(last=False)
         while len(self._expired) > self._limits.counts:
             self._expired.popitem(last=False)
+
+
+def _count(total_bytes: int, total_lines: int) -> dict[str, int]:
+    return {"total_bytes": total_bytes, "total_lines": total_lines}
 
 
 class Ledger:

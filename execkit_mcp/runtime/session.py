@@ -264,16 +264,6 @@ class Session:
         """
         exec_id = "x_" + self._entropy.token_hex(6)
         recorder = None if is_job else self.recorder
-
-        def make_chain(stream: str) -> OutputChain:
-            limit = self.facts.policy.document.limits.output_bytes
-            return OutputChain(
-                redactor=self.redactor,
-                limit_bytes=SCREEN_LIMIT_BYTES if stream == "screen" else limit,
-                store=self._spill.store(f"{exec_id}.{stream}") if self._spill is not None else None,
-                on_text=partial(recorder.output, stream) if recorder is not None else None,
-            )
-
         exec_ = Exec(
             exec_id=exec_id,
             session=self.name,
@@ -282,12 +272,21 @@ class Session:
             view=TtyView(cols=self._size[0], rows=self._size[1], redactor=self.redactor, clock=self._clock)
             if tty
             else None,
-            make_chain=make_chain,
+            make_chain=partial(self._make_chain, exec_id, recorder),
             started_s=self._clock.monotonic_s(),
         )
         if recorder is not None:
             exec_.on_feed = recorder.fed
         return exec_
+
+    def _make_chain(self, exec_id: str, recorder: "Recorder | None", stream: str) -> OutputChain:
+        limit = self.facts.policy.document.limits.output_bytes
+        return OutputChain(
+            redactor=self.redactor,
+            limit_bytes=SCREEN_LIMIT_BYTES if stream == "screen" else limit,
+            store=self._spill.store(f"{exec_id}.{stream}") if self._spill is not None else None,
+            on_text=partial(recorder.output, stream) if recorder is not None else None,
+        )
 
     @contextmanager
     def starting(self, exec_: Exec) -> Iterator[None]:
@@ -413,7 +412,6 @@ class Session:
         except ExecKitError as error:
             self._finish(exec_, self._lost(exec_, error), on_end)
             return
-        exec_.prepare()
         if not exec_.is_tty and isinstance(self._driver, Driver):  # no task of its own: its end is told at once
             self._driver.follow(out, partial(self._finish, exec_, on_end=on_end), timeout_s=timeout_s)
             return

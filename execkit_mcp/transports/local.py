@@ -427,7 +427,7 @@ class LocalChannel:
         self._is_closed = False
         self._modes = termios.tcgetattr(self.fds[Role.TTY])
         self._proc = f"/proc/{pid}"
-        self._children_path = f"/proc/{pid}/task/{pid}/children"
+        self._children = _opened(f"/proc/{pid}/task/{pid}/children")
         for fd in self.fds.values():
             os.set_blocking(fd, False)
         for role in (Role.STDOUT, Role.STDERR):
@@ -567,15 +567,13 @@ class LocalChannel:
 
     def children(self) -> frozenset[int]:
         """The processes directly below the shell."""
-        try:
-            fd = os.open(self._children_path, os.O_RDONLY)
-            try:
-                text = os.read(fd, 1 << 16)
-            finally:
-                os.close(fd)
-        except FileNotFoundError:
+        if self._is_closed:
+            return frozenset()
+        if self._children is None:
             return frozenset(keeper.processes_below(self.pid))
-        except OSError:
+        try:
+            text = os.pread(self._children, 1 << 16, 0)  # the kernel writes it anew for whoever reads from the start
+        except OSError:  # the shell is gone
             return frozenset()
         return frozenset(map(int, text.split())) if text else frozenset()
 
@@ -655,9 +653,18 @@ class LocalChannel:
                     await asyncio.shield(self._gone)
         self._keeper.forget(self.pid)
         self.drop_paths()
-        for fd in {*self.fds.values(), self._stdin, *self.listeners}:
+        kept = () if self._children is None else (self._children,)
+        for fd in {*self.fds.values(), self._stdin, *self.listeners, *kept}:
             with contextlib.suppress(OSError):
                 os.close(fd)
+
+
+def _opened(path: str) -> int | None:
+    """A descriptor of a file in /proc; None where there is no such file."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 def _umask() -> int:

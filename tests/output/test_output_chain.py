@@ -88,7 +88,7 @@ def test_fifty_megabytes_without_a_line_end_stay_in_bounded_memory():
     one = chain(limit_bytes=10_000)
     for _ in range(160):
         one.push(b"x" * 65536)
-    assert one._stream.held_chars < 2 << 20
+    assert one._flow.redactor.held_chars < 2 << 20
     one.settle()
     assert one.retained.total_bytes == 160 * 65536
     assert one.retained.total_lines == 1
