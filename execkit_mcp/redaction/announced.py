@@ -141,6 +141,9 @@ PRINTERS = ("print-access-token", "print-identity-token", "initial-password", "p
              "configure get aws_secret", "configure get aws_session", "chamber read", "base64 -d", "base64 --decode", "config:get ", "wg genkey", "wg genpsk", "node-token", "/dev/urandom", "rbw get ", "--showsecret", "security find-", "print token", "keyring get ", "--with-decryption", "nmcli -s ", "--show-secrets", "key:generate", "generate:key", "gen-key", "generate-key", "generate-token", "generate-secret", "gensecret", "generate_key()", "os.urandom(", "secrets.choice", "securerandom.", "randombytes(", "phx.gen.secret")  # fmt: skip
 ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
+        lazy_regex(r"(?i)[$#%\u276f] (?:terraform|tofu) output -json[^\n]{0,100}" + NAMED + r"[\w.\"'-]{0,20}[ \t\r]*$"),
+        "member", "$ terraform output -json | jq .db_password", Trust.SECRET, skips=4, holds=("output -json",)),
+    Announcement(
         lazy_regex(r"(?i)^[ \t]*[|\u2502][ \t]*(?:name|key|variable|parameter)[ \t]*[|\u2502][ \t]*[\w./-]{0,100}" + NAMED + r"[\w.-]{0,20}(?<!name)[ \t]*[|\u2502]?[ \t\r]*$"),
         "cell", "|  Name   |  /prod/db/password  |", Trust.SECRET, skips=6, holds=("|", "\u2502")),
     Announcement(lazy_regex(r"resource[ \t]\"(?:random_password|random_string|random_id|tls_private_key)\"[^\n]{0,120}$"), "result", 'resource "random_password" "db" {', Trust.SECRET, skips=16, ends="{"),
@@ -170,6 +173,9 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(lazy_regex(r"(?i)[$#%\u276f] [^\n]{0,80}reset-password\b[^\n]{0,100}$"), "new", "$ elasticsearch-reset-password -u elastic", Trust.PASSWORD, skips=3, holds=("reset-password",)),
     Announcement(lazy_regex(r"^[ \t]*chpasswd:[ \t\r]*$"), "users", "chpasswd:", Trust.PASSWORD, lines=20, skips=2, ends=":", holds=("chpasswd",)),
     Announcement(
+        lazy_regex(r"(?i)^(?:save|store|keep|write down|print|copy|download|these are|here are)\b[^\n]{0,60}(?:recovery|backup|scratch) codes\b[^\n]{0,160}\.[ \t\r]*$"),
+        "digits", "Save your recovery codes in a safe place.", lines=_MOST_CODES, skips=1, ends=".", holds=("code",)),
+    Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
         "phrase",
         "Save this seed phrase to recover your keypair:",
@@ -196,7 +202,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"<auth-user-pass>[ \t\r]*$"), "second", "<auth-user-pass>", hint=Trust.PASSWORD, skips=1, ends=">", holds=("<auth-user-pass>",)),
     Announcement(
-        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
+        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:sudo )?(?:docker|podman|nerdctl) (?:run|create|build|secret|service|compose|container|images?)\b(?![^\n]{0,100}--rm))(?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
         "alone",
         "$ headscale preauthkeys create -u 1",
         hint=Trust.PASSWORD, holds=("$ ", "# ", "% ", "\u276f ")),
@@ -224,9 +230,6 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "codes",
         ">>> settings.DATABASES['default']['PASSWORD']",
         hint=Trust.PASSWORD, lines=1 << 30, holds=(">>> ", "In [", "irb", "> ")),
-    Announcement(
-        lazy_regex(r"(?i)[$#%\u276f] (?:terraform|tofu) output -json[^\n]{0,100}" + NAMED + r"[\w.\"'-]{0,20}[ \t\r]*$"),
-        "member", "$ terraform output -json | jq .db_password", Trust.SECRET, skips=4, holds=("output -json",)),
     Announcement(
         lazy_regex(r"^[^\n$#%]{0,80}[$#%\u276f] (?:sudo )?(?:echo|printenv|cat|head|tail|more|jq|yq|pass|get|vault|kubectl|terraform|tofu|pulumi|heroku|doppler|chamber|consul|etcdctl|gcloud|aws|az|op|bw|rbw|gh|glab|git|npm|openssl|docker)\b[^=\n]{0,300}(?i:password|passwd|passphrase|secret|token|api_?key|cookie|\.psk|\.pass|\.pw|keyfile)[\w\"'\])}./-]{0,40}(?:[ \t][\w./~-]{1,80})?[ \t\r]*$"),
         "alone",

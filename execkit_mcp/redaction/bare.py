@@ -32,6 +32,7 @@ _MINIFIED = lazy_regex(
 )
 """How a value goes on where code has no blanks."""
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
+_OBJECT = lazy_regex(r"[a-z]{2,20}(?:-[a-z]{2,20}){1,2}")
 _MAX_SCHEME_PART = 5
 _MIN_BEFORE_WORDS = 3
 
@@ -100,6 +101,12 @@ def _is_commented(text: str, at: int, bare: str) -> bool:
     return bare.isalpha() and _COMMENT.search(text, max(0, at - 2 * MAX_NAME), at) is not None
 
 
+def _is_object(text: str, at: int, bare: str, following: str, found: re.Match[str]) -> bool:
+    """Whether a log names a Secret: ``secret=web-db namespace=prod``."""
+    is_alone = not found["tail"] and found["sep"] == "=" and not found["close"] and text[at - 1 : at] in {"", " ", "\n"}
+    return is_alone and following in {"", " ", "\n"} and _OBJECT.fullmatch(bare) is not None
+
+
 def bare_value(
     text: str, at: int, bounds: tuple[int, int, int], trust: Trust, found: re.Match[str]
 ) -> tuple[int, int] | None:
@@ -131,6 +138,7 @@ def bare_value(
         or (sep == "=" and not is_spaced and _ENCODED_WORD.match(bare))
         or _is_bare_code(bare, trust, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
         or (is_spaced and (found["tail"].endswith(bare) or _is_commented(text, at, bare)))
+        or (trust is Trust.SECRET and _is_object(text, at, bare, following, found))
         or (following == ">" and bare.endswith("="))  # an arrow
         or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")
     ):

@@ -83,6 +83,8 @@ _FILES = (
 _WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "totp", "stringdata:", "crypt' =>", *_FILES, *_OTHERS, *(f"{word}{end}" for word in SECTIONS for end in ('":', ":", "]", 'settings":', 'options":', 'config":', "settings:", "config:")), "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
     ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", " pass ", "gopass ", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
 _HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
+_BOOTSTRAP = lazy_regex(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+"""What ``kubeadm token list`` lists."""
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
 _MARK_ENDS = frozenset(":{|>\\-\"',.])}[(;")
 
@@ -170,7 +172,7 @@ def _fields(line: str) -> list[tuple[str, int]]:
 def _is_cell_secret(value: str, trust: Trust) -> bool:
     if " " in value or not (any(c.isdigit() for c in value) and any(c.isalpha() for c in value)):
         return False  # a word in a table is more often about secrets
-    return is_secret(value, trust, "", is_quoted=False)
+    return _BOOTSTRAP.fullmatch(value) is not None or is_secret(value, trust, "", is_quoted=False)
 
 
 def secrets_of(table: Table, line: str) -> list[Span] | None:
@@ -230,12 +232,21 @@ class Below:
         for index, start in enumerate(starts):
             end = text.find("\n", start)
             head = (self._open if start == 0 else "") + (text[start:] if end < 0 else text[start:end])
+            stop = starts[index + 1] if index + 1 < len(starts) else len(text)
+            table = self._row_of(head, start)
+            if table is not None:  # it only reads like a head
+                yield from self._walk(text, start, stop, table)
+                continue
             table = table_of(head) or announced_by(head)
             if end < 0 or table is None:
                 continue
-            stop = starts[index + 1] if index + 1 < len(starts) else len(text)
             self._states.append((end + 1, table))
             yield from self._walk(text, end + 1, stop, table)
+
+    def _row_of(self, line: str, start: int) -> Table | None:
+        """The open table of which the line at ``start`` is a row with a secret."""
+        at, table = self._states[-1]
+        return table if table is not None and table.said is None and at == start and secrets_of(table, line) else None
 
     def _walk(self, text: str, at: int, stop: int, table: Table) -> Iterator[Span]:
         left = table.rows

@@ -26,7 +26,7 @@ _CELL = lazy_regex(r"[ \t|\u2502]{0,80}(?P<cell>[^\s|\u2502]{1,4096})")
 _MOST_CELLS = 6
 _MIN_CHARS = 8
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}\d{3,8}")
-_UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = lazy_regex(r"(?P<prefix>[A-Za-z][\w.:/-]*[-_.:/])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEY_ID = lazy_regex(r"[A-Z0-9]{16,24}")
 _IMAGE = lazy_regex(
     r"[\w.-]+(?:/[\w.-]+)+(?::[\w.-]+)?|[\w.-]+:[\w.-]+|\d[\d.,]*\w{0,3}|[\w.-]+\.(?:ya?ml|json|py|go|ts|js|rs|md|sh|txt|conf|toml|key|pem)"
@@ -44,8 +44,9 @@ def _is_cell_secret(value: str, name: str) -> bool:
         or (_KEY_ID.fullmatch(value) and "access" in name and "secret" not in name)
     ):
         return False
-    if _UUID.fullmatch(value):
-        return "secret" in name
+    uuid = _UUID.fullmatch(value)
+    if uuid is not None:
+        return "secret" in name and not uuid["prefix"]  # consumer-1-b1c2…
     if is_random(value) and not is_wordy(value):
         return not value.replace("-", "").isalnum() or any(c.isupper() for c in value) or len(value) > 24  # noqa: PLR2004 - names of pods
     if "pass" in name and _NUMBERED.fullmatch(value) is not None:

@@ -16,7 +16,7 @@ _DIGIT = lazy_regex(r"\d")
 _LETTER = lazy_regex(r"[^\W\d_]")
 _JOINT = lazy_regex(r"[^A-Za-z0-9]")
 _PAIR = lazy_regex(
-    r"-{0,2}(?!(?:value|data)=)[A-Za-z]?[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}=[^=]"
+    r"-{0,2}(?!(?:value|data)=)[A-Za-z]?[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}(?:ID)?=[^=]"
 )
 _VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w{0,7}|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
 
@@ -61,6 +61,13 @@ _SPOKEN = r"(?:passphrase|password|passwd|secret|token|credentials?|api[ _-]?key
 
 COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
+        kind="secret",
+        keywords=('"sensitive": true', '"sensitive":true'),
+        pattern=r"\"sensitive\":[ ]?true,[^{}\n]{0,80}?\"value\":[ ]?\"(?P<secret>(?:[^\"\\\n]|\\.){1,4096}+)\"",
+        example='"db_password": {"sensitive": true, "type": "string", "value": "{}"}',
+        counter_example='"db_password": {"sensitive": true, "type": "string"}',
+    ),
+    PlaceRow(
         kind="password",
         keywords=("convertto-securestring",),
         pattern=r"(?i:convertto-securestring)(?:[ \t]{1,4}-(?i:asplaintext|force|string)){0,3}[ \t]{1,4}(?:\"(?P<s1>[^\"\n$]{3,400})\"|'(?P<s2>[^'\n]{3,400})')",
@@ -80,7 +87,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="token",
         keywords=("-u ", "--user "),
-        pattern=r"-(?:u|-user)[ \t][\"']?(?P<secret>[A-Za-z0-9_-]{20,200}):[\"']?(?=\s|$)",
+        pattern=r"-(?:u|-user)[ \t][\"']?(?:(?P<s1>[A-Za-z0-9_-]{20,200}):|:(?P<s2>[A-Za-z0-9_-]{20,200}))[\"']?(?=\s|$)",
         check=lambda secret: is_random(secret) and not is_wordy(secret),
         example="curl -u {}: https://api.example.com/v1/charges",
         counter_example="curl -u name-of-the-service-account-2: https://example.com",

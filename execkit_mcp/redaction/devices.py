@@ -18,7 +18,7 @@ _PLAIN = frozenset("/_.:")
 
 def _is_answer(secret: str) -> bool:
     """Whether what a protocol's PASS is given is no name of a test, which some print behind the same word."""
-    return _has_digit(secret) and not secret.isdigit() and _PLAIN.isdisjoint(secret)
+    return _has_digit(secret) and not secret.isdigit() and (_PLAIN.isdisjoint(secret) or secret[-3:].isdigit())
 
 
 DEVICES: tuple[PlaceRow, ...] = (
@@ -94,7 +94,7 @@ DEVICES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("pass ", "auth "),
-        pattern=r"(?:PASS|AUTH)[ \t](?P<secret>[^\s\"'\\.:]{6,200})(?=\\r|\.\.|[ \t\r]{0,4}(?:$|\n))",
+        pattern=r"(?:PASS|AUTH)[ \t](?P<secret>[^\s\"'\\:/]{6,200}?)(?=\\r|\.\.|[ \t\r]{0,4}(?:$|\n))",
         before=r"(?:^|\n|\")(?:[<>=-]{1,5}[ \t]|C: )?\Z",
         check=_is_answer,
         example="---> PASS {}",

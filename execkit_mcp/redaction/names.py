@@ -46,7 +46,7 @@ NAMES: tuple[NameRow, ...] = (
     NameRow(
         kind="password",
         words=("password", "passwd", "passphrase", "passwort", "pwd", "passcode", "requirepass", "pass_phrase", "pass-phrase",
-               "psw", "pswd", "passwort", "kennwort", "contrasena", "contrase\u00f1a", "senha", "motdepasse", "mot_de_passe", "passord", "adgangskode", "kodeord", "heslo", "lozinka", "geslo", "zaporka", "sifre", "\u015fifre", "parool", "palavra-passe", "wachtwoord"),
+               "psw", "pswd", "passwort", "kennwort", "_clave", "contrasena", "contrase\u00f1a", "senha", "motdepasse", "mot_de_passe", "passord", "adgangskode", "kodeord", "heslo", "lozinka", "geslo", "zaporka", "sifre", "\u015fifre", "parool", "palavra-passe", "wachtwoord"),
         trust=Trust.PASSWORD,
         example="DB_PASSWORD={}",
         counter_example="PASSWORD_FILE=/run/secrets/db",

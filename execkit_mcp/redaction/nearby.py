@@ -136,6 +136,8 @@ _OTHER_MATTERS = lazy_regex(
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
 _DIGEST = lazy_regex(r"[0-9a-f]{7,16}")
+_COMMIT = lazy_regex(r"[0-9a-f]{7,16}|[0-9a-f]{40}")
+"""As keys are called by their fingerprints: ``created key [1f2e…]``."""
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
 _DIGEST_OF = lazy_regex(r"(?i:(?:sha|blake|md|sm|crc|ripemd|hmac|shake|keccak)[\w/-]{0,20}) ?\([^()\n]{0,60}\Z")
 """What stands before the name of a file whose digest is shown: ``SHA256(secrets.enc)= …``."""
@@ -153,6 +155,8 @@ _LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
 _LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
 """What may be glued to the front of a value: a sign, dots, the name of a user."""
 _LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
+_KEPT_UNDER = lazy_regex(r":[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[\"']")
+"""``"token:b1c2…"``, what a cache keeps it under."""
 _IN_TAG = lazy_regex(r"<[\w:.-]{0,60}\Z")
 _REST_OF_TAG = lazy_regex(r"[^<>\n]{0,200}>")
 _NAMES_VALUE = lazy_regex(
@@ -170,6 +174,7 @@ _SHORT_WORD = 3
 _CAMEL = frozenset({"key=", "key:", 'key"', "key'", "key>", "key(", "pat=", "pat:", 'pat"'})
 _PATS = frozenset({"_pat", "-pat"})
 _JOINERS = frozenset("_-./")
+_OF_FOLDERS = frozenset({Trust.TOKEN, Trust.WEAK})
 
 
 def _is_inside_word(text: str, at: int, after: int, word: str) -> bool:
@@ -260,6 +265,8 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         or text.startswith(FOLDER, at)
         or tail.lower().endswith(("_id", "-id"))
         or tail.endswith(("Id", "ID"))
+        or (head.endswith("/") and tail.startswith("-") and trust in _OF_FOLDERS)  # vendor/token-lib
+        or _KEPT_UNDER.match(text, position, end) is not None
         or is_public(text, at)
         or _is_in_blob(text, at, position)
     ):
@@ -363,7 +370,8 @@ def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> It
             return
         if not steps.spend(1):
             return
-        if (token.is_quoted or token.is_led or gap.is_led or _DIGEST.fullmatch(token.text) is None) and is_given(
+        digest = _COMMIT if trust is Trust.WEAK else _DIGEST
+        if (token.is_quoted or token.is_led or gap.is_led or digest.fullmatch(token.text) is None) and is_given(
             token.text, trust, gap.at(token), is_quoted=token.is_quoted
         ):
             yield token

@@ -21,11 +21,11 @@ _WORDS = {
 }
 _NAME_END = r"[\w.-]{0,40}(?<![Nn]ame)(?<![Ff]ile)(?<![Pp]ath)[\"']?(?:</(?:key|name)>|,|[ \t]*\{)?[ \t\r]*$"
 _MARKS = tuple(
-    (trust, lazy_regex(rf"(?i:[ \t{{]*(?:-[ \t]+)?(?:[\"']?(?:\w{{0,20}}name|\w{{0,20}}key)[\"']?[ \t]*[:=][ \t]*[\"']?|<(?:key|name)>|variable[ \t]+\")[\w.-]{{0,60}}?(?:{words})){_NAME_END}"))
+    (trust, lazy_regex(rf"(?i:[+-]?[ \t{{]*(?:-[ \t]+)?(?:[\"']?(?:\w{{0,20}}name|\w{{0,20}}key)[\"']?[ \t]*[:=][ \t]*[\"']?|<(?:key|name)>|variable[ \t]+\")[\w.-]{{0,60}}?(?:{words})){_NAME_END}"))
     for trust, words in _WORDS.items()
 )  # fmt: skip
 _VALUE_LINE = lazy_regex(
-    r"[ \t]*(?:[\"']?(?:[Vv]alue|default)[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\n]{1,65536})|'(?P<single>[^'\n]{1,65536})"
+    r"[+-]?[ \t]*(?:[\"']?(?:[Vv]alue|default)[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\n]{1,65536})|'(?P<single>[^'\n]{1,65536})"
     r"|(?P<bare>[^\s\"'][^\n]{0,65535}))|<(?:string|value)>(?P<xml>[^<\n]{1,65536})</(?:string|value)>)"
 )
 MARK = "="
@@ -52,7 +52,7 @@ RULES: tuple[Rule, ...] = (
         name="pairs:value",
         keywords=("value", "default", "<string>"),
         look=_mark,
-        gate=lambda: r"^[ \t]*(?:[\"']?(?:value|default)[\"']?[ \t]*[:=]|<(?:string|value)>)",
+        gate=lambda: r"^[+-]?[ \t]*(?:[\"']?(?:value|default)[\"']?[ \t]*[:=]|<(?:string|value)>)",
         is_of_line=True,
     ),
 )

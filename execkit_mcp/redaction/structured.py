@@ -176,6 +176,8 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
         return  # `cat file`
     if group in _QUOTES and found["sep"] == ":" and not found["close"] and _opens_before(text, at, _QUOTES[group]):
         return  # the "Password:" prompt
+    if group == "bare" and found["sep"] == ":" and _KEPT_UNDER.match(text, start, end) and _opens_before(text, at, '"'):
+        return  # "token:b1c2…", what a cache keeps it under
     if group == "bare":
         bounds = bare_value(text, at, (start, stop, end), row.trust, found)
         if bounds is None:
@@ -196,6 +198,7 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
             yield Span(*arrow.span(1), row.kind, arrow[1], Priority.STRUCTURE)
 
 
+_KEPT_UNDER = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\"")
 _FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
 
 

@@ -94,13 +94,22 @@ PLACES: tuple[PlaceRow, ...] = (
     ),
     PlaceRow(
         kind="password",
-        keywords=("mysql", "mysqldump", "mysqladmin", "mariadb", "mongo", "mongosh", "mongodump", "sshpass", "7z", "zip",
+        keywords=("mysql", "mysqldump", "mysqladmin", "mariadb"),
+        pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-p(?![ \t]+(?:--?[A-Za-z]|[a-z_]{1,64}(?:[ \t]*[<>|;&]|[ \t]*$)))[ \t=]?"
+        + _OPTION_VALUE,
+        example="mysql -u root -p{} shop",
+        counter_example="mysql -u root -p shop < dump.sql",
+        may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("mongo", "mongosh", "mongodump", "sshpass", "7z", "zip",
                   "unzip", "rar", "unrar", "steghide", "mosquitto_", "docker login", "podman login", "helm registry", "skopeo login", "az login",
                   "oc login", "impacket"),
-        pattern=r"(?:mysql\w{0,20}+|mariadb[\w-]{0,20}+|mongo\w{0,20}+|sshpass|7z\w?|unzip(?= [^\n]{0,400}-P)|zip(?= [^\n]{0,400}-P)|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
+        pattern=r"(?:mongo\w{0,20}+|sshpass|7z\w?|unzip(?= [^\n]{0,400}-P)|zip(?= [^\n]{0,400}-P)|unrar|rar|steghide|mosquitto_\w{1,20}+|(?:docker|podman|skopeo|az|oc"
         r"|helm registry) login)(?:[ \t][^\n|;&]{0,400}?)?[ \t]-[pP](?![ \t]+--?[A-Za-z])[ \t=]?" + _OPTION_VALUE,
-        example="mysql -u root -p{} shop",
-        counter_example="mysql --version",
+        example="sshpass -p {} ssh db.example.com",
+        counter_example="mongosh --version",
         may_be_reference=False,
     ),
     PlaceRow(

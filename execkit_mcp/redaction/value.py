@@ -28,6 +28,7 @@ _PLACEHOLDER = lazy_regex(
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
+    | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
     | (?:get|set|convertto|convertfrom|read|new|import|unprotect|invoke)-[a-z]+
@@ -92,7 +93,7 @@ _POINTER = lazy_regex(
 _CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}[!?]?(?:\(|\[(?:['\"\w:\[-]|$))")
 _MEMBER = lazy_regex(r"\$\{?\w{1,40}\}?(?:->|::|\.)\S*")
 _DOTTED = lazy_regex(
-    r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
+    r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|(?:[A-Z][a-z]+)+(?:\.(?:[A-Z][a-z]+)+)*\.[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
 )
 _MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w*|:[a-z_]+)")
 _FILE = lazy_regex(
@@ -102,7 +103,8 @@ _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?
 _PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+$-]*(?:[/\\][\w.@+$-]*)*")
 _URL = lazy_regex(r"[a-z][a-z0-9+.-]*://(?:[^\s@:/]*@)?[^\s@]*", re.IGNORECASE)
 _MAP = lazy_regex(r"[a-z][\w.-]{1,40}:(?:/[\w.@+-]+)+")
-_RELATIVE = lazy_regex(r"[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+\d{0,3}")
+_RELATIVE = lazy_regex(r"(?P<path>[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+)\d{0,3}(?:[:#][a-z_]{2,30})?")
+_SHORT_NAME = 3
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
@@ -202,9 +204,10 @@ def is_pointer(value: str) -> bool:
     """Whether ``value`` only says where a secret is kept: in a store, under a version, in a directory."""
     if value.isalnum() and not value.startswith("Ag"):
         return False
-    return _POINTER.fullmatch(value) is not None or (
-        _RELATIVE.fullmatch(value) is not None and all(map(is_wordy, value.split("/")))
-    )
+    if _POINTER.fullmatch(value) is not None:
+        return True
+    found = _RELATIVE.fullmatch(value)
+    return found is not None and all(len(part) <= _SHORT_NAME or is_wordy(part) for part in found["path"].split("/"))
 
 
 def is_reference(value: str) -> bool:

@@ -109,7 +109,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         kind="secret",
         keywords=("securestring",),
         pattern=r"SecureString[\s|\"',]{1,12}(?P<secret>[^\s|\"',]{4,4096})",
-        check=lambda secret: _is_given(secret) or not is_wordy(secret),
+        check=lambda secret: _UUID.fullmatch(secret) is None and (_is_given(secret) or not is_wordy(secret)),
         example="PARAMETERS\tarn\t/db/password\tSecureString\t{}\t3",
         counter_example="Type: SecureString required",
     ),

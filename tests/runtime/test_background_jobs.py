@@ -64,7 +64,7 @@ async def test_a_job_has_its_own_id_output_and_end_and_holds_no_call_open(caller
 
 async def test_a_running_job_is_listed_and_a_later_command_has_none_of_its_output(caller, world):
     fifo = world.workspace / "gate"
-    made = await caller.run(f"python3 -c 'import os; os.mkfifo(\"gate\")'")
+    made = await caller.run("python3 -c 'import os; os.mkfifo(\"gate\")'")
     assert (made.exit_code, made.stderr) == (0, "")
     begun = await caller.run(f"bash -c 'read x < {fifo}; echo late; exit 5' &")
     assert (begun.stdout, begun.stderr) == ("", "")
