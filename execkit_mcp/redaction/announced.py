@@ -294,11 +294,17 @@ _BY_END = {
     end: tuple(one for one in ANNOUNCEMENTS if not one.ends or end in one.ends)
     for end in {end for one in ANNOUNCEMENTS for end in one.ends}
 }
+_TELLS_OF_KEYS = lazy_regex(
+    r"[$#%\u276f] [^\n]{0,200}(?: pubkey\b|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)|public[_-]?key|fingerprint)"
+)
+"""Commands that show the public half of a key, or what an object is called."""
 _PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", hint=Trust.PASSWORD, skips=1)
 
 
 def announcement_of(line: str, *, is_printer: bool = True) -> Announcement | None:
     """What ``line`` announces; ``is_printer``: whether it may be a command that prints a secret."""
+    if _TELLS_OF_KEYS.search(line) is not None:
+        return None
     for one in _BY_END.get(line.rstrip(" \t\r")[-1:], _ANY_END):
         for word in one.holds:
             if word in line:

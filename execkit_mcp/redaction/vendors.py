@@ -114,6 +114,13 @@ VENDORS: tuple[PlaceRow, ...] = (
         counter_example="Type: SecureString required",
     ),
     PlaceRow(
+        kind="key",
+        keywords=('"jwt', '"token', '"encryption', '"signing'),
+        pattern=r"\"(?:Jwt|JWT|jwt|Token|Encryption|Signing)(?:Settings|Options|Config|Bearer)?\":[ ]?\{(?:[ ]?\"\w{1,40}\":[ ]?(?:\"[^\"\n]{0,100}\"|[\w.-]{1,20}),){0,6}[ ]?\"(?:Key|key)\":[ ]?\"(?P<secret>[^\"\s]{10,400})\"",
+        example='"Jwt": {"Issuer": "shop", "Key": "{}"}',
+        counter_example='"Jwt": {"Issuer": "shop", "Key": "${JWT_KEY}"}',
+    ),
+    PlaceRow(
         kind="secret",
         keywords=("vault.azure.net/secrets/",),
         pattern=r"vault\.azure\.net/secrets/[^\n]{1,400}?\"value\"[ \t]{0,4}:[ \t]{0,4}\"(?P<secret>[^\"\n]{1,4096})\"",
