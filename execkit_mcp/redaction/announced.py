@@ -295,7 +295,7 @@ _BY_END = {
     for end in {end for one in ANNOUNCEMENTS for end in one.ends}
 }
 _TELLS_OF_KEYS = lazy_regex(
-    r"[$#%\u276f] [^\n]{0,200}(?: pubkey\b|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)|public[_-]?key|fingerprint)"
+    r"[$#%\u276f] [^\n]{0,200}(?: pubkey <|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)|(?<!> )public[_-]?key|fingerprint)"
 )
 """Commands that show the public half of a key, or what an object is called."""
 _PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", hint=Trust.PASSWORD, skips=1)

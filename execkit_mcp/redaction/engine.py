@@ -35,7 +35,9 @@ MAX_HELD = 1 << 20
 _REGION = 1 << 18
 _CUT_WINDOW = 8192
 _CUT_CLEAR = 256  # characters before a secret that may be why it is one
-_PUBLIC_KEY = lazy_regex(r"(?i:pub(?:lic)?[ _-]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?\Z")
+_PUBLIC_KEY = lazy_regex(
+    r"(?i:pub(?:lic)?[ _-]?key|fingerprint|digest|checksum|integrity|etag)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?\Z"
+)
 _CUT = lazy_regex(r"[\s,;|<>]")
 _REST_OF_SECRET = lazy_regex(r"[^\s\"'`,;&<>|]*")
 _MAX_CONFIRMED_LINE = 2000

@@ -135,9 +135,9 @@ _OTHER_MATTERS = lazy_regex(
 )
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
-_DIGEST = lazy_regex(r"[0-9a-f]{7,16}")
-_COMMIT = lazy_regex(r"[0-9a-f]{7,16}|[0-9a-f]{40}")
-"""As keys are called by their fingerprints: ``created key [1f2e…]``."""
+_SHORT_ID = lazy_regex(r"[0-9a-f]{7,16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_COMMIT = lazy_regex(r"[0-9a-f]{40}")
+_DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
 _DIGEST_OF = lazy_regex(r"(?i:(?:sha|blake|md|sm|crc|ripemd|hmac|shake|keccak)[\w/-]{0,20}) ?\([^()\n]{0,60}\Z")
 """What stands before the name of a file whose digest is shown: ``SHA256(secrets.enc)= …``."""
@@ -361,6 +361,16 @@ class _Gap:
         return self._words <= _MOST_WORDS and self._others <= _MOST_OTHERS and not is_text
 
 
+def _is_id(value: str, trust: Trust, distance: Distance) -> bool:
+    """Whether ``value`` is what commits, keys and objects are called, as in ``created key [1f2e…]``.
+
+    A sign must stand before such a one if it is a secret.
+    """
+    if distance is Distance.BESIDE:
+        return _SHORT_ID.fullmatch(value) is not None or (trust is Trust.WEAK and _COMMIT.fullmatch(value) is not None)
+    return _SHORT_ID.fullmatch(value) is not None or _DIGEST.fullmatch(value) is not None
+
+
 def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> Iterator[_Token]:
     """The value, or the list of values, that belongs to a name which ends at ``position``."""
     gap = _Gap()
@@ -370,9 +380,10 @@ def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> It
             return
         if not steps.spend(1):
             return
-        digest = _COMMIT if trust is Trust.WEAK else _DIGEST
-        if (token.is_quoted or token.is_led or gap.is_led or digest.fullmatch(token.text) is None) and is_given(
-            token.text, trust, gap.at(token), is_quoted=token.is_quoted
+        distance = gap.at(token)
+        is_led = token.is_led or gap.is_led or (token.is_quoted and distance is Distance.BESIDE)
+        if (is_led or not _is_id(token.text, trust, distance)) and is_given(
+            token.text, trust, distance, is_quoted=token.is_quoted
         ):
             yield token
             last = token  # more of them may follow

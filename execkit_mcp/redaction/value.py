@@ -28,6 +28,7 @@ _PLACEHOLDER = lazy_regex(
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
+    | (?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key))      # what a thing is called
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
