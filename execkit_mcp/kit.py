@@ -101,6 +101,7 @@ class ExecKit:
         self._clock = clock
         self._durable = durable
         self._opening = asyncio.Lock()
+        self._loop = asyncio.get_running_loop()
         self._sandboxing = Sandboxing(opener.sandboxes, gate, self._open_fork)
         self._limits = LimitWatch(settings, sessions, clock, self._end_session, quotas)
 
@@ -123,6 +124,13 @@ class ExecKit:
         """Let a caller from outside in, as far as his credentials reach; before each of his calls."""
         self._admissions.admit(requester, admission)
 
+    def _require_loop(self) -> None:
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError(
+                "These sessions belong to another event loop than the one that runs now."
+                " Open a session in each loop, or use execkit_mcp.create(), which brings a loop of its own."
+            )
+
     # ── commands ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def run(self, request: RunRequest, *, requester: str) -> ExecResult:
@@ -132,6 +140,7 @@ class ExecKit:
             CommandInvalid, CommandTooLarge: the request itself is not acceptable.
             SessionNotFound, SessionBusy, SessionClosed: the session cannot take it.
         """
+        self._require_loop()
         request = request.checked()
         self._quotas.require_time(requester, self._sessions.all())
         session = await self._session_for(request.session, requester)
@@ -165,6 +174,7 @@ class ExecKit:
 
     async def read(self, request: reading.ReadRequest, *, requester: str) -> reading.Reading:
         """More of an exec's output; see ``runtime/reading``."""
+        self._require_loop()
         if not self._ledger.knows(request.exec_id):
             found = await self._durable.read(request, requester)
             if found is not None:
@@ -178,6 +188,7 @@ class ExecKit:
 
     async def send(self, request: sending.SendRequest, *, requester: str) -> reading.Reading:
         """Type into a running exec; see ``runtime/sending``."""
+        self._require_loop()
         request = request.checked()
         if not self._ledger.knows(request.exec_id):
             found = await self._durable.send(request, requester)
@@ -454,6 +465,7 @@ class ExecKit:
 
     async def aclose(self) -> None:
         """Close every session."""
+        self._require_loop()
         await self._limits.aclose()
         sessions = self._sessions.all()
         await asyncio.gather(*(session.close() for session in sessions))

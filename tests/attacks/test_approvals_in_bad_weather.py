@@ -44,7 +44,9 @@ def command(world, *words, **limits):
 
     return subprocess.run(
         [sys.executable, "-m", "execkit_mcp", *words],
-        env=world.environment(), capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        # what is cut short must be ours, not the interpreter's cache, which every later test would read
+        env={**world.environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         preexec_fn=limited if limits else None,
     )  # fmt: skip
 
@@ -119,7 +121,9 @@ def test_a_damaged_queue_is_a_clear_error_for_the_person_too(world):
         assert f"move {path} away" in done.stderr
     done = subprocess.run(
         world.serve_command(),
-        env=world.environment(), capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        # what is cut short must be ours, not the interpreter's cache, which every later test would read
+        env={**world.environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 1
     assert "storage.unavailable" in done.stderr

@@ -1,5 +1,6 @@
 """The SDK in hands that make mistakes: wrong values, forks; an error that names the cause, and nothing is lost."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 import execkit_mcp
-from execkit_mcp import Policy
+from execkit_mcp import Policy, aio
 from execkit_mcp.errors import CommandInvalid, ConfigError, PolicyInvalid
 
 
@@ -40,6 +41,24 @@ def test_a_value_of_the_wrong_kind_is_named_and_the_session_goes_on(session, opt
         session.exec(**{"command": "echo x", **options})
     assert says in caught.value.message
     assert session.exec("echo on").stdout == "on\n"
+
+
+def test_a_session_of_another_event_loop_says_so_instead_of_waiting_for_ever(tmp_path):
+    policy = Policy.default_deny(allow=["echo"])
+
+    async def opened():
+        async with aio.create(policy=policy, state_dir=str(tmp_path / "state"), workspace=str(tmp_path)) as session:
+            told = await asyncio.to_thread(asyncio.run, used(session))
+            assert "another event loop" in told
+            assert "Open a session in each loop" in told
+            return (await session.exec("echo on")).stdout
+
+    async def used(session):
+        with pytest.raises(RuntimeError) as caught:
+            await session.exec("echo x")
+        return str(caught.value)
+
+    assert asyncio.run(opened()) == "on\n"
 
 
 def test_places_may_be_path_objects(tmp_path):
