@@ -76,6 +76,8 @@ def main() -> None:
         "eighteenth": _corpus("unheard").UNHEARD,
         "siblings": _corpus("siblings").SIBLINGS,
         "nineteenth": _corpus("unbidden").UNBIDDEN,
+        "wayside": _corpus("wayside").WAYSIDE,
+        "lodgers": _corpus("lodgers").LODGERS,
     }
     for name, templates in sets.items():
         total = leaked = 0
