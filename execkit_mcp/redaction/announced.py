@@ -202,7 +202,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"<auth-user-pass>[ \t\r]*$"), "second", "<auth-user-pass>", hint=Trust.PASSWORD, skips=1, ends=">", holds=("<auth-user-pass>",)),
     Announcement(
-        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:sudo )?(?:docker|podman|nerdctl) (?:run|create|build|secret|service|compose|container|images?)\b(?![^\n]{0,100}--rm))(?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
+        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:sudo )?(?:docker|podman|nerdctl) (?:run|create|build|secret|service|compose|container|images?)\b(?![^\n]{0,100}--rm))(?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname|rg|ag|ack|grep(?! -\w*[ohP])|cd|mkdir|touch|rm|cp|mv|make|diff|tree|du|file|realpath|which|pytest|cargo|mvn|gradle|tsc|eslint) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
         "alone",
         "$ headscale preauthkeys create -u 1",
         hint=Trust.PASSWORD, holds=("$ ", "# ", "% ", "\u276f ")),

@@ -32,6 +32,12 @@ _MINIFIED = lazy_regex(
 )
 """How a value goes on where code has no blanks."""
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
+_VARIABLE = lazy_regex(r"[A-Za-z_]+\d?(?:[._][A-Za-z_]+\d?)*")
+_SNAKE = lazy_regex(r"[a-z]+\d?(?:_[a-z0-9]+)+")
+_QUOTES = frozenset("\"'`")
+_OPENERS = frozenset("([")
+_AFTER_A_VARIABLE = frozenset({",", ")", "}", "\n", ""})
+_AFTER_AN_ARGUMENT = frozenset(",)")
 _OBJECT = lazy_regex(r"[a-z]{2,20}(?:-[a-z]{2,20}){1,2}")
 _MAX_SCHEME_PART = 5
 _MIN_BEFORE_WORDS = 3
@@ -101,6 +107,14 @@ def _is_commented(text: str, at: int, bare: str) -> bool:
     return bare.isalpha() and _COMMENT.search(text, max(0, at - 2 * MAX_NAME), at) is not None
 
 
+def _is_named_in_code(bare: str, following: str, found: re.Match[str]) -> bool:
+    """Whether ``bare`` is a variable: ``"password": new_pw,`` or ``login(password=new_pw)``."""
+    if found["sep"] == ":":
+        is_code = bare[:1] in _OPENERS or _VARIABLE.fullmatch(bare) is not None
+        return found["close"] in _QUOTES and is_code and following in _AFTER_A_VARIABLE
+    return found["sep"] == "=" and following in _AFTER_AN_ARGUMENT and _SNAKE.fullmatch(bare) is not None
+
+
 def _is_object(text: str, at: int, bare: str, following: str, found: re.Match[str]) -> bool:
     """Whether a log names a Secret: ``secret=web-db namespace=prod``."""
     is_alone = not found["tail"] and found["sep"] == "=" and not found["close"] and text[at - 1 : at] in {"", " ", "\n"}
@@ -128,6 +142,8 @@ def bare_value(
     is_sentence = is_spaced and MORE_WORDS.match(text, stop, end) is not None
     if is_sentence and (sep == ":" or stop - start < _MIN_BEFORE_WORDS):
         return None  # "password: must be changed"
+    if text[start : start + 1] == "[" and text[start + 1 : stop].isalpha() and text[stop:end].strip():
+        return None  # password: [use 'op item get …' to reveal it]
     bare = text[start:stop]
     following = text[stop : stop + 1]
     is_word = sep == "=" and bare.strip("\u00bf\u00a1\"'\u00ab").replace("'", "").replace("\u2019", "").isalpha()
@@ -138,6 +154,7 @@ def bare_value(
         or (sep == "=" and not is_spaced and _ENCODED_WORD.match(bare))
         or _is_bare_code(bare, trust, sep, is_spaced=is_spaced, is_env=text[at : at + 2].isupper())
         or (is_spaced and (found["tail"].endswith(bare) or _is_commented(text, at, bare)))
+        or _is_named_in_code(bare, following, found)
         or (trust is Trust.SECRET and _is_object(text, at, bare, following, found))
         or (following == ">" and bare.endswith("="))  # an arrow
         or bare.rstrip(")];,") == text[at : at + len(bare)].rstrip("=)];,")

@@ -30,6 +30,7 @@ from execkit_mcp.redaction.scanner import scanner
 from execkit_mcp.redaction.sight import View, lower, view_of
 from execkit_mcp.redaction.span import Priority, Span, Tagger, merge
 from execkit_mcp.redaction.table import CONFIRMED_LINE, is_open_token
+from execkit_mcp.redaction.value import is_path
 
 MAX_HELD = 1 << 20
 _REGION = 1 << 18
@@ -181,6 +182,8 @@ class Redactor:
             for confirmer in self._confirmers:
                 for kind, secret in confirmer.confirm(line):
                     offset = line.find(secret) if secret else -1
+                    if is_path(secret):
+                        continue
                     if offset >= 0 and _PUBLIC_KEY.search(line[:offset]) is not None:
                         continue
                     while offset >= 0:

@@ -46,7 +46,7 @@ _DIGEST_LIKE = lazy_regex(
 )
 _WORDS_JOINED = lazy_regex(r"[A-Z][a-z]{2,20}[-_.!@#$%&*+]\w{2,20}\d{1,6}")
 _NOT_ONE = lazy_regex(
-    r"v?(?:\d+:)?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX][0-9a-fA-F]{1,16}|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
+    r"v?(?:\d+:)?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX](?:[0-9a-fA-F]{1,16}|[0-9a-fA-F]{40})|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|(?:[\w-]+\.)+[a-z]{2,12}(?::\d{1,5})?(?:/\S*)?|\w+(?:/[\w.-]+)+(?::[\w.-]+)?"  # mail, hosts, images
     r"|[\w./-]+\.\w{1,5}(?::\d+){1,2}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[0-9a-fA-F]{2}:){3,}[0-9a-fA-F]{2}"
     r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+|system:\S+|(?i:ctrl|alt|shift|cmd|meta)\+\S+"

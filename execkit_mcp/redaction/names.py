@@ -134,7 +134,8 @@ _SENSITIVE = lazy_regex(
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
 """What directories, policies and session managers call things by."""
-_ADDRESS = lazy_regex(r"0x[0-9a-f]{1,16}")
+_TEMPLATE = lazy_regex(r"[\w.-]+(?:/[\w.-]+)+\.(?:html?|txt|j2|jinja2?|tpl|md)")
+_ADDRESS = lazy_regex(r"0x(?:[0-9a-f]{1,16}|[0-9a-fA-F]{40})")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
 _NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
 _CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
@@ -160,7 +161,13 @@ def _is_code(value: str, trust: Trust, *, is_quoted: bool) -> bool:
     """Whether ``value`` is a name, a call or a path; in quotes a password may look like one."""
     if _NAME_LIKE.fullmatch(value) is not None and _SENSITIVE.search(value) is not None:
         return True
-    is_free = is_quoted and trust is Trust.PASSWORD and "://" not in value and value[0] not in "/~."
+    is_free = (
+        is_quoted
+        and trust is Trust.PASSWORD
+        and "://" not in value
+        and value[0] not in "/~."
+        and _TEMPLATE.fullmatch(value) is None
+    )
     return is_reference(value) and not is_free
 
 
@@ -189,7 +196,8 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
         )  # adminPasswordKey: postgres-password
     ):
         return False
-    if kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None:
+    is_inherited = tail == "s" and trust is Trust.SECRET and value.isalpha()  # secrets: inherit
+    if is_inherited or (kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None):
         return False
     if kind == "session" and _UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one

@@ -44,9 +44,9 @@ _WRAPPED = r"(?:(?:Some|Just|Ok|Secret|SecretStr|SecretString|SecretValue|Sensit
 """What may stand around a literal: ``Some("…")``, ``SecretStr('…')``."""
 _VALUE = lazy_regex(
     _WRAPPED + r"(?:\\{1,3}\"(?P<escaped>(?:[^\"\n\\]|\\{1,7}[^\"\n\\]){1,1024}+)"
-    r"|[bru]{0,2}\"\"\"(?P<triple>[^\"\n]{1,1024})"
-    r"|[bru@$]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){0,1024}+)"
-    r"|[bruN$]{0,2}'(?P<single>(?:[^'\\\n]|\\.){0,1024}+)"
+    r"|[bruf]{0,2}\"\"\"(?P<triple>[^\"\n]{1,1024})"
+    r"|[bruf@$]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){0,1024}+)"
+    r"|[brufN$]{0,2}'(?P<single>(?:[^'\\\n]|\\.){0,1024}+)"
     r"|`(?P<tick>[^`\n]{1,1024})"
     r"|(?P<bare>[^\s\"'`<>|]{1,1024}+(?:[\"'`][A-Za-z0-9][^\s\"'`<>|]{0,1024}+){0,8}))"
 )
@@ -165,6 +165,15 @@ def _opens_before(text: str, at: int, quote: str) -> bool:
     return text.startswith(quote, first - 1) if first else False
 
 
+def _is_key_of_another(text: str, at: int, end: int, found: re.Match[str], *, is_bare: bool) -> bool:
+    """Whether what follows a colon is a name with a value of its own, or the rest of one name."""
+    if found["sep"] != ":":
+        return False
+    if found["close"] and _BINDS.match(text, found.end(), end) is not None:
+        return True  # <Field v-model="form.password" :error="…">
+    return is_bare and _KEPT_UNDER.match(text, found.end(), end) is not None and _opens_before(text, at, '"')
+
+
 def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) -> Iterator[Span]:
     """``NAME=value`` and its many relatives."""
     value = _VALUE.match(text, found.end(), end)
@@ -176,8 +185,8 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
         return  # `cat file`
     if group in _QUOTES and found["sep"] == ":" and not found["close"] and _opens_before(text, at, _QUOTES[group]):
         return  # the "Password:" prompt
-    if group == "bare" and found["sep"] == ":" and _KEPT_UNDER.match(text, start, end) and _opens_before(text, at, '"'):
-        return  # "token:b1c2…", what a cache keeps it under
+    if _is_key_of_another(text, at, end, found, is_bare=group == "bare"):
+        return
     if group == "bare":
         bounds = bare_value(text, at, (start, stop, end), row.trust, found)
         if bounds is None:
@@ -198,6 +207,7 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
             yield Span(*arrow.span(1), row.kind, arrow[1], Priority.STRUCTURE)
 
 
+_BINDS = lazy_regex(r"[a-z][a-z-]{0,30}=\"")
 _KEPT_UNDER = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\"")
 _FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
 

@@ -11,7 +11,7 @@ _PLACEHOLDER = lazy_regex(
     r"""
       [*.xX•#_?:-]+ | x{5,}.* | x{3,4}[-_ ].* | x{3,4}[a-z0-9]{0,8} | \*{3,}.*                      # masks
     | <[^<>]*> | \[[^\[\]]*\] | \{\{?[^{}]*\}?\}                    # <token> [token] {token} {{ token }}
-    | %[-+#]?[a-z]{1,2}(?:\\n|\W){0,3} | %\(.* | %\w+% | @\w+@                                      # format strings
+    | %[-+#]?[a-z]{1,2}(?:\\n|\W){0,3} | %\(.* | %\w+% | @[\w.-]+@                                      # format strings
     | \$\{[^{}]*\}[;,]? | \$\(.*\)? | \$[A-Za-z_]\w* | \$\d{1,3}[,;)]{0,2} | \$\$?\{?\{.* # references
     | [^%]*(?:%[sd][^%]*){2,} | .*\\[wWdDsS](?:[*+?\]{].*)?                # formats and patterns
     | `.* | \w+:`.* | \[[^\[\]]{4,}\][+*]{0,1} | \$[A-Za-z_]\w*-          # markup, a class of a pattern, $self->…
@@ -29,6 +29,11 @@ _PLACEHOLDER = lazy_regex(
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | (?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key))      # what a thing is called
+    | @(?:[\w./-]*\.[a-z]\w{0,4}|-|/[\w./-]+) | --[a-z][a-z-]* | <[a-z][\w-]*                    # a file, an option, <the password>
+    | [a-z_]+= | [A-Za-z_][\w.]*=(?:\{[\w.!:]*\}|true|false|none)[,)]? | =\d[\d.]*          # another assignment
+    | \d{1,4}\.\d{1,4}\.\d{1,6} | \d+/[smhd]/\w+(?:,\d+/[smhd]/\w+)* | \d{3,5}\#section-[\d.]+      # versions, rates
+    | [a-z_/-]*%[sd] | (?:(?:md5|sha\d{1,3}|[a-z_./:\\-]{0,40})(?:\{{1,2}[ ]?[\w.]{0,40}(?:\([^(){}]*\)[\w.]{0,20})?[ ]?\}{1,2}|%\(\w{1,40}\)[sd])){1,6}[a-z_./:"\\()-]{0,40}    # a format
+    | \.[a-z_]+(?:\.[a-z0-9_]+)+ | ,[ ].* | \)[ ,;.].* | [ ]?%\}.*                # of code, or what stands behind a quoted string
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
@@ -98,7 +103,7 @@ _DOTTED = lazy_regex(
 )
 _MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w*|:[a-z_]+)")
 _FILE = lazy_regex(
-    r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)"
+    r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)(?::\d{1,7}){0,2}"
 )
 _IDENTIFIER = lazy_regex(r"[A-Za-z][a-z]*(?:_[a-z]+)+;?|[a-z]+(?:[A-Z][a-z]+)+;?|[A-Z]+(?:_[A-Z]+)+")
 _PATH = lazy_regex(r"(?:~|\.{1,2}|[A-Za-z]:|\$\{?\w{1,40}\}?)?[/\\][\w.@+$-]*(?:[/\\][\w.@+$-]*)*")

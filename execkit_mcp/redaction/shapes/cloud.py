@@ -344,7 +344,7 @@ CLOUD: tuple[TokenShape, ...] = (
             "nfb_",
             "nfu_",
         ),
-        pattern=r"nf[pcobu]_[A-Za-z0-9_]{36}(?![A-Za-z0-9_])",
+        pattern=r"nf[pcobu]_(?=[a-z_]*[A-Z0-9])[A-Za-z0-9_]{36}(?![A-Za-z0-9_])",
         source="https://docs.netlify.com/api/get-started/",
         example=(
             "nfp_",
