@@ -33,11 +33,15 @@ _MINIFIED = lazy_regex(
 """How a value goes on where code has no blanks."""
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
 _VARIABLE = lazy_regex(r"[A-Za-z_]+\d?(?:[._][A-Za-z_]+\d?)*")
+_TYPED = lazy_regex(r"_{0,2}(?:[A-Z]\w*|[a-z]+(?:[A-Z]\w*|__\w+)|string)")
+_CONSTANT = lazy_regex(r"\d{1,6}|0x[0-9a-fA-F]{1,8}")
+_CAMEL = lazy_regex(r"[a-z]+(?:[A-Z][a-z]+)+")
 _SNAKE = lazy_regex(r"[a-z]+\d?(?:_[a-z0-9]+)+")
 _QUOTES = frozenset("\"'`")
 _OPENERS = frozenset("([")
 _AFTER_A_VARIABLE = frozenset({",", ")", "}", "\n", ""})
 _AFTER_AN_ARGUMENT = frozenset(",)")
+_OPERATOR = lazy_regex(r"[ \t]+(?:&&|\|\||\?\?|===?)[ \t]")
 _OBJECT = lazy_regex(r"[a-z]{2,20}(?:-[a-z]{2,20}){1,2}")
 _MAX_SCHEME_PART = 5
 _MIN_BEFORE_WORDS = 3
@@ -109,6 +113,14 @@ def _is_commented(text: str, at: int, bare: str) -> bool:
 
 def _is_named_in_code(bare: str, following: str, found: re.Match[str]) -> bool:
     """Whether ``bare`` is a variable: ``"password": new_pw,`` or ``login(password=new_pw)``."""
+    if following == ";":  # a type, a constant, a variable
+        is_type = found["sep"] == ":" and _TYPED.fullmatch(bare) is not None
+        is_spaced = found.end() > found.end("sep")
+        return is_type or (
+            found["sep"] == "=" and is_spaced and (bare.isalpha() or _CONSTANT.fullmatch(bare) is not None)
+        )
+    if following in _AFTER_A_VARIABLE and found["sep"] == ":" and _CAMEL.fullmatch(bare) is not None:
+        return True
     if found["sep"] == ":":
         is_code = bare[:1] in _OPENERS or _VARIABLE.fullmatch(bare) is not None
         return found["close"] in _QUOTES and is_code and following in _AFTER_A_VARIABLE
@@ -144,6 +156,8 @@ def bare_value(
         return None  # "password: must be changed"
     if text[start : start + 1] == "[" and text[start + 1 : stop].isalpha() and text[stop:end].strip():
         return None  # password: [use 'op item get …' to reveal it]
+    if is_spaced and sep == "=" and _OPERATOR.match(text, stop, end) is not None:
+        return None  # password = given && given.password
     bare = text[start:stop]
     following = text[stop : stop + 1]
     is_word = sep == "=" and bare.strip("\u00bf\u00a1\"'\u00ab").replace("'", "").replace("\u2019", "").isalpha()

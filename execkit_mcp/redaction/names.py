@@ -132,7 +132,7 @@ _SENSITIVE = lazy_regex(
     r"(?i:passw|passphrase|secret|token|key|credential|auth|signature|session|_pass\b|_pw\b|pwd|mot de passe|contrase|senha|kennwort|wachtwoord|adgangskode|passord|heslo|jelsz|has\u0142|l\xf6senord|salasana|schl\xfcssel|parola|\u043f\u0430\u0440\u043e\u043b|\u5bc6\u7801|\u30d1\u30b9\u30ef\u30fc\u30c9)"
 )
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|Stmt\d+|[\w.@-]+-[0-9a-f]{17}")
+_KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|[Ss]tmt\d+|[\w.@-]+-[0-9a-f]{17}")
 """What directories, policies and session managers call things by."""
 _TEMPLATE = lazy_regex(r"[\w.-]+(?:/[\w.-]+)+\.(?:html?|txt|j2|jinja2?|tpl|md)")
 _ADDRESS = lazy_regex(r"0x(?:[0-9a-f]{1,16}|[0-9a-fA-F]{40})")
@@ -146,6 +146,10 @@ _MIN_BLANKS = 3
 _LITTLE_WORDS = lazy_regex(
     r"(?i:\b(?:at|least|must|be|the|of|is|a|an|to|your|with|for|characters|and|or|from|no|not|in|on|by|if)\b)"
 )
+_TRANSLATED = lazy_regex(
+    r"\A[^\d]*[^\W\d_a-zA-Z][^\d]*\Z|[ ](?:\{\{[A-Z]{3,20}\}\}|\$\d\b)|(?:\{\{[A-Z]{3,20}\}\}|\$\d)[ ]"
+)
+"""Letters that are not ASCII and no digit, or a place for a name: the words of a page."""
 _CHARACTERS = lazy_regex(
     r"(?i:\b(?:zeichen|caract[e\xe8]res|caratteri|tekens|tecken|tegn|znak\w{0,3}|merkki\w{0,3}|karakter\w{0,4}|\u0441\u0438\u043c\u0432\u043e\u043b\w{0,3})\b)"
 )
@@ -173,6 +177,8 @@ def _is_code(value: str, trust: Trust, *, is_quoted: bool) -> bool:
 
 def _is_prose(value: str) -> bool:
     """Whether ``value`` is a sentence about a secret: 'Password used to make the key'."""
+    if _TRANSLATED.search(value) is not None:
+        return True
     if " " not in value or any(not word.isdigit() and any(map(str.isdigit, word)) for word in _BLANKS.split(value)):
         return False
     if _SENSITIVE.search(value) is not None or _CHARACTERS.search(value) is not None:
@@ -241,4 +247,4 @@ def is_named_after(value: str, trust: Trust) -> bool:
     """Whether ``value``, which follows a name and a comma, is one more name of a list."""
     if trust is Trust.PASSWORD:
         return value.replace("_", "").replace("-", "").isalpha() or (is_wordy(value) and value.islower())
-    return is_wordy(value)
+    return is_wordy(value) or _CAMEL.fullmatch(value) is not None

@@ -47,6 +47,7 @@ _OPEN_KEYS = lazy_regex(
     r"|signer|verify|verification|verifying|site|publishable|anon|websocket|event|context|data_?set|checksum|digest|content|correlation|trace|tracking|session_?cache|kernel|module|apt|rpm)\Z"
 )
 """What stands before ``_key`` in names of what everybody may know."""
+_LONGEST_TAIL = 24
 _TAIL = lazy_regex(r"[A-Za-z0-9_.-]{0,24}")
 _CLOSE = lazy_regex(r"\\{0,3}[\"'`]?[ \t]{0,2}[\])]?")
 _STEP = lazy_regex(
@@ -254,6 +255,8 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
     found = _TAIL.match(text, after, end)
     tail = found[0].rstrip(".-") if found is not None else ""
     position = after + len(tail)
+    if found is not None and found.end() - after == _LONGEST_TAIL and text[found.end() : found.end() + 1].isalnum():
+        return _Name(trust, kind, -1)  # what follows is still the name
     if (
         speaks_about(tail, is_password=trust is Trust.PASSWORD)
         or text[position : position + 1] in {"@", "#"}

@@ -64,7 +64,7 @@ _REST = {
 _ENV_REST = lazy_regex(r"\S*")
 _XML_VALUE = lazy_regex(r"(?:<!\[CDATA\[)?([^<\n\]]{1,1024})")
 _ABOUT_TAIL = lazy_regex(
-    r"(?:^|[_.-]|s[_.-]?)(?:files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
+    r"(?:^|[_.-]|s[_.-]?)(?:mgmt|normalize_form|files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
@@ -77,7 +77,7 @@ _ABOUT_CAMEL = lazy_regex(
     r"(?:File|Path|Dir|Url|Uri|URL|Name|Type|Count|Length|Size|Ttl|TTL|Expir\w*|Timeout|Policy|Hint|Field|Label|Format"
     r"|Version|Endpoint|Host|Port|User|Username|Manager|Store|Provider|Class|Scopes?|Ref|Arn|Header|Prefix|Pattern"
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
-    r"|Of|Changed|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
+    r"|Of|Changed|Lengths|Flags|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
     r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
     r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|CheckValue|Ciphertext\w*|KeySpec|Spec|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
     r"|^sId$|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
@@ -152,6 +152,8 @@ def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Ite
         stop = text.find("<", stop, min(end, stop + _MAX_ELEMENT))
         if stop < 0:
             return
+    if "href=" in text[text.rfind("<", 0, start) : start]:
+        return  # a link
     is_word = inner[1].isalpha() and text[start - 2 : start - 1] in {'"', "'"}  # <span class="token">text
     if text.startswith("</", stop) and not is_word and is_secret(inner[1], row.trust, tail, is_quoted=True):
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)

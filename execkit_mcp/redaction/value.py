@@ -29,10 +29,16 @@ _PLACEHOLDER = lazy_regex(
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | (?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key))      # what a thing is called
-    | @(?:[\w./-]*\.[a-z]\w{0,4}|-|/[\w./-]+) | --[a-z][a-z-]* | <[a-z][\w-]*                    # a file, an option, <the password>
+    | @(?:[\w./-]*\.[a-z]\w{0,4}|-|/[\w./-]+) | -{1,2}[a-z][a-z-]* | <[a-z][\w-]*                    # a file, an option, <the password>
     | [a-z_]+= | [A-Za-z_][\w.]*=(?:\{[\w.!:]*\}|true|false|none)[,)]? | =\d[\d.]*          # another assignment
     | \d{1,4}\.\d{1,4}\.\d{1,6} | \d+/[smhd]/\w+(?:,\d+/[smhd]/\w+)* | \d{3,5}\#section-[\d.]+      # versions, rates
     | [a-z_/-]*%[sd] | (?:(?:md5|sha\d{1,3}|[a-z_./:\\-]{0,40})(?:\{{1,2}[ ]?[\w.]{0,40}(?:\([^(){}]*\)[\w.]{0,20})?[ ]?\}{1,2}|%\(\w{1,40}\)[sd])){1,6}[a-z_./:"\\()-]{0,40}    # a format
+    | (?-i:this|self|exports|module|process|window)\.\#?[\w.\[\]()]* | \+?[a-z]\w*(?:\.\w+)+\(.* | function[ ]?\(.* | //.* | string=.* | npm:.* | (?-i:[A-Za-z_]\w*)\[\]
+    | &[a-z]\w*(?:\.\w+)*\{.* | [a-z]\w*(?:\.\w+)+\{.* | \w+\{\}? | /\.\w+\(.* | \d+\.(?:second|minute|hour|day|week|month|year)s?(?:\.\w+)*
+    | (?-i::[A-Z]\w*[.(].*|[A-Z][A-Za-z]+::[A-Za-z_]+\d?(?:[(:,].*)?|[A-Z]\w+(?:\\{1,2}[A-Z]\w+)+) | \{\$.* | [^{}]*\{\$[^{}]*\}.* | \#\{.* | \{[a-z_]+ | \\\$\(.* | [ ]\.[ ].* | '?[ ]?\+[ ].* | [ ]?\][ ].*      # of Go, Ruby, PHP
+    | \$\w+\$ | \$[a-z_]\w*:\S* | \$[A-Z_]\w*\$\{.* | &[a-z][\w-]*(?::[\w-]+)? | &[a-z]{2,8};.* | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
+    | [!+-]?[A-Z0-9-]+(?::[!+-][\w@.=-]+)+ | (?:[\w@.=+-]+:)+[!+][A-Z0-9].* | unix:/.* | [\w-]{1,32}:[x*!]:\d+:\d+:.* | \S{4,80}(?:/|%2F)\d{8}(?:/|%2F)\S*_request
+    | before|after|hover|focus
     | \.[a-z_]+(?:\.[a-z0-9_]+)+ | ,[ ].* | \)[ ,;.].* | [ ]?%\}.*                # of code, or what stands behind a quoted string
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
@@ -96,12 +102,13 @@ _POINTER = lazy_regex(
     """,
     re.VERBOSE,
 )
-_CALL = lazy_regex(r"[A-Za-z_$][\w$.:>-]{0,80}[!?]?(?:\(|\[(?:['\"\w:\[-]|$))")
+_CALL = lazy_regex(r"\\?[A-Za-z_$][\w$.:>-]{0,80}[!?]?(?:\(|\[(?:['\"\w:\[-]|$))")
 _MEMBER = lazy_regex(r"\$\{?\w{1,40}\}?(?:->|::|\.)\S*")
 _DOTTED = lazy_regex(
     r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|(?:[A-Z][a-z]+)+(?:\.(?:[A-Z][a-z]+)+)*\.[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
 )
 _MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w*|:[a-z_]+)")
+_EXPORTED = lazy_regex(r"[a-z]\w{0,20}(?:\.[A-Z][A-Za-z]\w{0,40})+")
 _FILE = lazy_regex(
     r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)(?::\d{1,7}){0,2}"
 )
@@ -114,7 +121,7 @@ _SHORT_NAME = 3
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
-    r"|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+"
+    r"|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+|(?=[A-Z0-9/_-]*(?:SHA|RSA|AES|HMAC|ECD|MGF|GCM|CBC))[A-Z0-9]{1,10}(?:[-_/][A-Z0-9]{1,10})+"
 )
 _DIGEST = lazy_regex(r"(?:hmac-)?(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
@@ -223,6 +230,7 @@ def is_reference(value: str) -> bool:
         or _MEMBER.fullmatch(value)
         or _DOTTED.fullmatch(value)
         or _MODULE.fullmatch(value)
+        or (_EXPORTED.fullmatch(value) and is_wordy(value))
         or _FILE.fullmatch(value)
         or _DIGEST.fullmatch(value)
         or _URL.fullmatch(value)

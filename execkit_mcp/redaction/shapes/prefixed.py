@@ -216,7 +216,7 @@ PREFIXED: tuple[TokenShape, ...] = (
     prefixed("gitpod_token", "gitpod_pat_", _S + ".", 36, 200, "Gitpod docs, personal access tokens"),
     prefixed("readme_key", ("rdme_",), _L, 60, 80, "ReadMe docs, API keys"),
     prefixed("chromatic_token", "chpt_", _H, 12, 20, "Chromatic docs, project tokens"),
-    prefixed("ionic_token", "ion_", _A, 42, 42, "Ionic Appflow docs, personal access tokens"),
+    prefixed("ionic_token", "ion_", _A, 42, 42, "Ionic Appflow docs, personal access tokens", check=is_varied),
     prefixed("mergify_key", "mergify_application_key_", _S, 40, 60, "Mergify docs, application keys"),
     prefixed("deepsource_token", ("dsp_", "dsn_"), _A, 36, 60, "DeepSource docs, access tokens"),
     shaped("clickup_token", ("pk_",), r"pk_\d{5,12}_[A-Za-z0-9]{32}(?![A-Za-z0-9])", ("pk_", fill("123456789", 8), "_", fill(_U, 32)), ("pk_1_a",), "ClickUp docs, personal API tokens"),
