@@ -321,7 +321,7 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
     """The secret on ``line``, with offsets in it; an empty list where the value may still follow; None: it does not."""
     form = FORMS[said.form]
     found = form.value.fullmatch(line)
-    if found is not None and _ACCOUNT.fullmatch(line.strip()) is None:
+    if found is not None and not line.lstrip().startswith("--") and _ACCOUNT.fullmatch(line.strip()) is None:
         group = str(found.lastgroup)
         value = found[group]
         is_one = (

@@ -156,6 +156,8 @@ _LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
 _LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
 """What may be glued to the front of a value: a sign, dots, the name of a user."""
 _LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
+_SERIES = lazy_regex(r"[a-z]{2,20}s-\d{1,6}")
+"""Of ``.security-tokens-7``, which is one of many."""
 _KEPT_UNDER = lazy_regex(r":[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[\"']")
 """``"token:b1c2…"``, what a cache keeps it under."""
 _IN_TAG = lazy_regex(r"<[\w:.-]{0,60}\Z")
@@ -262,11 +264,12 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         or text[position : position + 1] in {"@", "#"}
         or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
         or head.endswith(("checksum/", '"hashed_'))
-        or (head.endswith("user.") and word.startswith("signing"))  # of git: the id of a key
+        or text.startswith("signingkey", at)  # of git: the id of a key
         or ("(" in head and _DIGEST_OF.search(head) is not None)
         or ("::" in head and is_type_name(text, at))
         or text.startswith(FOLDER, at)
         or tail.lower().endswith(("_id", "-id"))
+        or _SERIES.fullmatch(word + tail) is not None
         or tail.endswith(("Id", "ID"))
         or (head.endswith("/") and tail.startswith("-") and trust in _OF_FOLDERS)  # vendor/token-lib
         or _KEPT_UNDER.match(text, position, end) is not None

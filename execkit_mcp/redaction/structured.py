@@ -64,7 +64,7 @@ _REST = {
 _ENV_REST = lazy_regex(r"\S*")
 _XML_VALUE = lazy_regex(r"(?:<!\[CDATA\[)?([^<\n\]]{1,1024})")
 _ABOUT_TAIL = lazy_regex(
-    r"(?:^|[_.-]|s[_.-]?)(?:mgmt|normalize_form|files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
+    r"(?:^|[_.-]|s[_.-]?)(?:mgmt|normalize_form|questions?|files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
     r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
@@ -210,6 +210,7 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
 
 
 _BINDS = lazy_regex(r"[a-z][a-z-]{0,30}=\"")
+_GPG_ID = lazy_regex(r"[0-9A-Z]{16}(?:[0-9A-Z]{24})?(?=\s|\Z)")
 _KEPT_UNDER = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\"")
 _FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
 
@@ -311,7 +312,9 @@ def is_public(text: str, at: int) -> bool:
 def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
     """Whether the word at ``at`` is part of something that only looks like a name."""
     tail = found["tail"]
-    if text.startswith(FOLDER, at) or (text.rfind("::", max(0, at - _MAX_OPTION), at) >= 0 and is_type_name(text, at)):
+    is_type = text.rfind("::", max(0, at - _MAX_OPTION), at) >= 0 and is_type_name(text, at)
+    is_of_git = text.startswith("signingkey", at) and _GPG_ID.match(text, found.end()) is not None
+    if is_type or is_of_git or text.startswith(FOLDER, at):
         return True
     is_short = after - at < _SHORT_WORD  # AppPropsWithLayout
     if (is_short and not (text[at:after].islower() or text[at:after].isupper() or text[at].isupper())) or is_public(

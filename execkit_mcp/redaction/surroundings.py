@@ -71,10 +71,11 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="url_password",
         keywords=("://",),
-        pattern=r"://[^\s/?#@:\"'<>\[\]]{0,256}:(?!\d{1,5}/)(?P<secret>[^\s@\"'<>]{1,512})@(?=[^\s@])",
+        pattern=r"://(?P<user>[^\s/?#@:\"'<>\[\]]{0,256}):(?!\d{1,5}/|(?P=user)@(?:localhost|127\.0\.0\.1)\b)(?P<secret>[^\s@\"'<>]{1,512})@(?=[^\s@])",
         example="postgres://app:{}@db.example.com/app",
         counter_example="http://db.example.com:8080/a@b",
         may_be_glued=True,
+        gate=r"://[^ \t\n/?#@:]*:[^ \t\n@]+@[^ \t\n@]",
     ),
     PlaceRow(
         kind="url_key",
