@@ -34,12 +34,12 @@ _PLACEHOLDER = lazy_regex(
     | \d{1,4}\.\d{1,4}\.\d{1,6} | \d+/[smhd]/\w+(?:,\d+/[smhd]/\w+)* | \d{3,5}\#section-[\d.]+      # versions, rates
     | [a-z_/-]*%[sd] | (?:(?:md5|sha\d{1,3}|[a-z_./:\\-]{0,40})(?:\{{1,2}[ ]?[\w.]{0,40}(?:\([^(){}]*\)[\w.]{0,20})?[ ]?\}{1,2}|%\(\w{1,40}\)[sd])){1,6}[a-z_./:"\\()-]{0,40}    # a format
     | (?-i:this|self|exports|module|process|window)\.\#?[\w.\[\]()]* | \+?[a-z]\w*(?:\.\w+)+\(\w*\)?[;,]? | function[ ]?\(.* | //.* | string=.* | npm:.* | (?-i:[A-Za-z_]\w*)\[\]
-    | &[a-z]\w*(?:\.\w+)*\{.* | [a-z]\w*(?:\.\w+)+\{(?:[A-Z]\w*:)? | \w+\{\}? | /\.\w+\(.* | \d+\.(?:second|minute|hour|day|week|month|year)s?(?:\.\w+)*
+    | &[a-z]\w*(?:\.\w+)*\{.* | [a-z]\w*(?:\.\w+)+\{(?:[A-Z]\w*:)? | (?-i:[A-Z][A-Za-z]+|[a-z]+)\{\}? | /\.\w+\(.* | \d+\.(?:second|minute|hour|day|week|month|year)s?(?:\.\w+)*
     | (?-i::[A-Z]\w*[.(].*|[A-Z][A-Za-z]+::[A-Za-z_]+\d?(?:[(:,].*)?|[A-Z]\w+(?:\\{1,2}[A-Z]\w+)+) | \{\$.* | [^{}]*\{\$[^{}]*\}.* | \#\{.* | \{[a-z_]+ | \\\$\(.* | [ ]\.[ ].* | '?[ ]?\+[ ].* | [ ]?\][ ].*      # of Go, Ruby, PHP
-    | \$(?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\$ | \$[a-z_]\w*:\S* | \$[A-Z_]\w*\$\{.* | &[a-z][a-z-]*(?::[a-z-]+\d?)? | &[a-z]{2,8};.* | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
+    | \$(?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\$ | \$(?-i:[a-z_]+):\S* | \$[A-Z_]\w*\$\{.* | &[a-z][a-z-]*(?::[a-z-]+\d?)? | &[a-z]{2,8};.* | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
     | (?-i:[\w@.=:+!-]*:[!+][A-Z0-9-]+:[!+][A-Z0-9-]+[\w@.=:+!-]*) | unix:/.* | [\w-]{1,32}:[x*!]:\d+:\d+:.* | \S{4,80}(?:/|%2F)\d{8}(?:/|%2F)\S*_request
     | before|after|hover|focus
-    | \.[a-z_]+(?:\.[a-z0-9_]+)+ | ,[ ].* | \)[ ,;.].* | [ ]?%\}.*                # of code, or what stands behind a quoted string
+    | \.[a-z_]+(?:\.[a-z0-9_]+)+ | ,[ ].* | \)[,;.]?(?:[ ].*)? | [ ]?%\}.*                # of code, or what stands behind a quoted string
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque
     | read-host|get-credential|get-secret
@@ -108,7 +108,7 @@ _DOTTED = lazy_regex(
     r"!{0,2}[A-Za-z_$][A-Za-z_$]*\d?(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_]*)+\d?(?:;|::|!)?|(?:[A-Z][a-z]+)+(?:\.(?:[A-Z][a-z]+)+)*\.[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_$][\w$]*\[(?:\+\+|--)?\w+\]"
 )
 _MODULE = lazy_regex(r"[a-z_]+(?:\.[a-z_]+)+(?:\.[A-Z]\w*|:[a-z_]+)")
-_EXPORTED = lazy_regex(r"[a-z]\w{0,20}(?:\.[A-Z][A-Za-z]\w{0,40})+")
+_EXPORTED = lazy_regex(r"[a-z]\w{0,20}(?:\.[A-Z][A-Za-z]{1,40}(?:\d[A-Za-z]{1,20})?\d?)+")
 _FILE = lazy_regex(
     r"[\w./-]+\.(?:[cho]|cc|cpp|py|js|ts|go|rs|rb|java|sh|md|txt|json|ya?ml|toml|conf|cfg|key|pem|crt|html?|php|sql|log|exe|so)(?::\d{1,7}){0,2}"
 )
@@ -121,7 +121,7 @@ _SHORT_NAME = 3
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
-    r"|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+|(?=[A-Z0-9/_-]*(?:SHA|RSA|AES|HMAC|ECD|MGF|GCM|CBC))[A-Z0-9]{1,10}(?:[-_/][A-Z0-9]{1,10})+"
+    r"|(?i:(?:ed|x|curve)(?:25519|448)|rsassa-pkcs1-v1_5|pkcs1v15|(?:evp_)?aes_\d{3}_\w{3,10})|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+|(?=[A-Z0-9/_-]*(?:SHA|RSA|AES|HMAC|ECD|MGF|GCM|CBC))[A-Z0-9]{1,10}(?:[-_/][A-Z0-9]{1,10})+"
 )
 _DIGEST = lazy_regex(r"(?:hmac-)?(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
@@ -223,10 +223,15 @@ def is_pointer(value: str) -> bool:
     return found is not None and all(len(part) <= _SHORT_NAME or is_wordy(part) for part in found["path"].split("/"))
 
 
+def _is_call(value: str) -> bool:
+    found = _CALL.match(value)
+    return found is not None and (_DIGIT.search(found[0]) is None or is_wordy(found[0]))
+
+
 def is_reference(value: str) -> bool:
     """Whether ``value`` is code, a path, a URL without credentials or a digest."""
     return bool(
-        _CALL.match(value)
+        _is_call(value)
         or _MEMBER.fullmatch(value)
         or _DOTTED.fullmatch(value)
         or _MODULE.fullmatch(value)

@@ -114,6 +114,22 @@ VENDORS: tuple[PlaceRow, ...] = (
         counter_example="Type: SecureString required",
     ),
     PlaceRow(
+        kind="otp_secret",
+        keywords=('"totp', '"otp', '"mfa', '"twofactor'),
+        pattern=r"\"(?:totp|otp|mfa|twofactor)(?:_?secret|_?seed|_?key)?\"[ \t]{0,2}:[ \t]{0,2}\"(?P<secret>[A-Za-z0-9]{16,64}={0,6})\"",
+        check=is_random,
+        example='"totp": "{}"',
+        counter_example='"totp": "ENABLED"',
+    ),
+    PlaceRow(
+        kind="url_token",
+        keywords=("/reset/", "/reset-password/", "/password-reset/", "/verify-email/", "/magic-link/", "/invite/accept/", "/confirm-email/"),
+        pattern=r"/(?:reset|reset-password|password-reset|verify-email|magic-link|invite/accept|confirm-email)/(?P<secret>[A-Za-z0-9_-]{20,400})(?=[/?#\s\"'<>)]|$)",
+        check=lambda secret: not is_wordy(secret) and _UUID.fullmatch(secret) is None,
+        example="https://app.example.com/password/reset/{}",
+        counter_example="https://app.example.com/password/reset/how-to-choose-a-new-one",
+    ),
+    PlaceRow(
         kind="key",
         keywords=('"jwt', '"token', '"encryption', '"signing'),
         pattern=r"\"(?:Jwt|JWT|jwt|Token|Encryption|Signing)(?:Settings|Options|Config|Bearer)?\":[ ]?\{(?:[ ]?\"\w{1,40}\":[ ]?(?:\"[^\"\n]{0,100}\"|[\w.-]{1,20}),){0,6}[ ]?\"(?:Key|key)\":[ ]?\"(?P<secret>[^\"\s]{10,400})\"",
