@@ -78,6 +78,7 @@ def main() -> None:
         "nineteenth": _corpus("unbidden").UNBIDDEN,
         "wayside": _corpus("wayside").WAYSIDE,
         "lodgers": _corpus("lodgers").LODGERS,
+        "travellers": _corpus("travellers").TRAVELLERS,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -44,6 +44,7 @@ siblings = load("siblings")
 unbidden = load("unbidden")
 wayside = load("wayside")
 lodgers = load("lodgers")
+travellers = load("travellers")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -69,6 +70,7 @@ TEMPLATES = {
     "UNBIDDEN": unbidden.UNBIDDEN,
     "WAYSIDE": wayside.WAYSIDE,
     "LODGERS": lodgers.LODGERS,
+    "TRAVELLERS": travellers.TRAVELLERS,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -111,6 +113,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("UNBIDDEN", 0.98),
         ("WAYSIDE", 0.99),
         ("LODGERS", 0.99),
+        ("TRAVELLERS", 0.985),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -191,8 +194,14 @@ def test_what_only_looks_like_what_is_spared_is_a_secret(template: str):
 
 @pytest.mark.parametrize(
     "calm",
-    [siblings.SIBLINGS_CALM, unbidden.UNBIDDEN_CALM, wayside.WAYSIDE_CALM, lodgers.LODGERS_CALM],
-    ids=["siblings", "unbidden", "wayside", "lodgers"],
+    [
+        siblings.SIBLINGS_CALM,
+        unbidden.UNBIDDEN_CALM,
+        wayside.WAYSIDE_CALM,
+        lodgers.LODGERS_CALM,
+        travellers.TRAVELLERS_CALM,
+    ],
+    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers"],
 )
 def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]
