@@ -77,7 +77,7 @@ class DetectSecrets:
                 self._plugins = self._load()
             for plugin in self._plugins:
                 for secret in _ask(plugin, line):
-                    if _is_believable(secret):
+                    if _is_believable(secret) and (_kind(plugin) != _ENTROPY or _is_assigned(line, secret)):
                         found.setdefault(secret, _kind(plugin))
         except Exception:  # noqa: BLE001 - fails closed: what could be a secret on this line is hidden
             return self.unchecked(line)
@@ -99,6 +99,22 @@ PLUGINS = {
 """The plugins that find what no rule of ours does, by the names that a policy may give: module and class."""
 
 _ENTROPY_LIMIT = 4.0
+_ENTROPY = "base64_high_entropy_string"
+_SENSITIVE_NAME = lazy_regex(
+    r"(?i:key|secret|token|passw|pwd|cred|auth|private|salt|seed|sig)[\w.-]{0,40}(?<![Ii]d)(?<!ID)"
+    r"\\{0,3}[\"']?[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}\\{0,3}[\"'`]?\Z"
+    r"|(?i:credentials?|secrets?)[\"']?[ ]?:[ ]?\{[\"'][\w.-]{1,40}[\"'][ ]?:[ ]?[\"'](?:\S{20,100} )?\Z"
+)
+_MAX_NAME = 200
+
+
+def _is_assigned(line: str, secret: str) -> bool:
+    """Whether ``secret`` is the value of a sensitive name: what only looks generated is mostly what a thing is called.
+
+    ``"tool_use_id": "toolu_01…"``, a row of a table.
+    """
+    at = line.find(secret)
+    return at >= 0 and _SENSITIVE_NAME.search(line[max(0, at - _MAX_NAME) : at]) is not None
 
 
 def _plugins(names: Sequence[str], entropy: float | None) -> Sequence[Any]:

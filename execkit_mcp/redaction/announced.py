@@ -111,6 +111,8 @@ class Announcement(Struct, frozen=True):
     holds: tuple[str, ...] = ("",)
 
 
+_NO_VALUE = lazy_regex(r"[ \t]*(?:--|[\w.-]{1,64}@[\w.-]{1,100}:\S{0,200}[#$%][ \t\r]*$)")
+"""An option; what a shell asks with."""
 _ACCOUNT = lazy_regex(r"[\w.$-]{1,64}:[x*!]*:\d*:[^\n]*")
 """A line of passwd or group, which holds no password itself."""
 SECTIONS = (
@@ -321,7 +323,7 @@ def announced_on(said: Announcement, line: str) -> list[Span] | None:
     """The secret on ``line``, with offsets in it; an empty list where the value may still follow; None: it does not."""
     form = FORMS[said.form]
     found = form.value.fullmatch(line)
-    if found is not None and not line.lstrip().startswith("--") and _ACCOUNT.fullmatch(line.strip()) is None:
+    if found is not None and _NO_VALUE.match(line) is None and _ACCOUNT.fullmatch(line.strip()) is None:
         group = str(found.lastgroup)
         value = found[group]
         is_one = (

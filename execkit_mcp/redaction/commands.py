@@ -223,7 +223,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
                   "add-authtoken ", "authtoken ", "snyk auth ", "railway login ", "cloudflared ", "pulumi login ", "infracost auth ", "stripe login ", "dvc remote modify ",
                   "composer config "),
         pattern=r"openssl passwd(?:[ \t]+-(?!in\b|noverify)\S{1,12}(?:[ \t]+[^\s-]\S{0,16}(?=[ \t]+-))?){0,4}[ \t]+[\"']?(?P<s1>[^\s\"'-][^\s\"']{5,200})"
-        r"|mkpasswd(?:[ \t]+-\S{1,20}){0,3}[ \t]+[\"']?(?P<s2>[^\s\"'-][^\s\"']{5,200})|rclone obscure[ \t]+[\"']?(?P<s3>[^\s\"'-][^\s\"']{2,200})"
+        r"|mkpasswd(?:[ \t]+-\S{1,20}(?:[ =](?:sha-?\d{3}|md5\w*|des\w*|yescrypt|bcrypt\w?|scrypt|\d{1,6})(?=[ \t]))?){0,3}+[ \t]+[\"']?(?P<s2>[^\s\"'<>|-][^\s\"']{5,200})|rclone obscure[ \t]+[\"']?(?P<s3>[^\s\"'-][^\s\"']{2,200})"
         r"|reset-admin-password[ \t]+[\"']?(?P<s4>[^\s\"'-][^\s\"']{2,200})|vault (?:operator )?unseal[ \t]+(?P<s5>[A-Za-z0-9+/=]{20,100})"
         r"|(?i:setapikey)[ \t]+(?P<s6>[^\s\"'-][^\s\"']{7,200})|(?:wandb|huggingface-cli|snyk|railway|infracost|stripe)(?: \w+)? (?:login|auth)[ \t]+(?P<s7>[A-Za-z0-9_-]{20,100})"
         r"|(?:wandb login|snyk auth|lpass login)[ \t]+(?P<s8>(?=\S*\d)[A-Za-z0-9_-]{16,100})|-setcookie[ \t]+[\"']?(?P<s9>[^\s\"'-][^\s\"']{5,200})"

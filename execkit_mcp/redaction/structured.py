@@ -77,7 +77,7 @@ _ABOUT_CAMEL = lazy_regex(
     r"(?:File|Path|Dir|Url|Uri|URL|Name|Type|Count|Length|Size|Ttl|TTL|Expir\w*|Timeout|Policy|Hint|Field|Label|Format"
     r"|Version|Endpoint|Host|Port|User|Username|Manager|Store|Provider|Class|Scopes?|Ref|Arn|Header|Prefix|Pattern"
     r"|Required|Enabled|Rotation|Limit|Usage|Status|State|Mode|Service|Env|Lifetime|Duration|Interval|Prevention|Used"
-    r"|Of|Changed|Lengths|Flags|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
+    r"|Of|Changed|Lengths|Flags|Decode|Requirements?|Settings?|Resource|Arguments?|Job|Worker|Task|Handler|Controller|Filter|Middleware|Interceptor|Repository|Factory|Builder"
     r"|Helper|Utils?|Tests?|Spec|Exception|Error|Impl|Config|Configuration|Generator|Validator|Parser|Dto|DTO|Module|Component|View|Form|Event|Listener|Cache|Encoder"
     r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|CheckValue|Ciphertext\w*|KeySpec|Spec|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
     r"|^sId$|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
@@ -210,7 +210,7 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
 
 
 _BINDS = lazy_regex(r"[a-z][a-z-]{0,30}=\"")
-_GPG_ID = lazy_regex(r"[0-9A-Z]{16}(?:[0-9A-Z]{24})?(?=\s|\Z)")
+_GPG_ID = lazy_regex(r"(?:[0-9A-Z]{16}|[0-9A-Z]{40}|[0-9a-fA-F]{8}|[0-9a-f]{16}|[0-9a-f]{40})(?=\s|\Z)")
 _KEPT_UNDER = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\"")
 _FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
 

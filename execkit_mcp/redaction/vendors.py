@@ -114,6 +114,14 @@ VENDORS: tuple[PlaceRow, ...] = (
         counter_example="Type: SecureString required",
     ),
     PlaceRow(
+        kind="secret",
+        keywords=("inline_string:", '"inline_string":'),
+        pattern=r"inline_string\"?:[ \t]{0,4}[\"']?(?P<secret>[A-Za-z0-9+/=_-]{16,400})[\"']?(?=\s|,|$)",
+        check=lambda secret: is_random(secret) and not is_wordy(secret),
+        example='inline_string: "{}"',
+        counter_example='inline_string: "hello from the proxy"',
+    ),
+    PlaceRow(
         kind="otp_secret",
         keywords=('"totp', '"otp', '"mfa', '"twofactor'),
         pattern=r"\"(?:totp|otp|mfa|twofactor)(?:_?secret|_?seed|_?key)?\"[ \t]{0,2}:[ \t]{0,2}\"(?P<secret>[A-Za-z0-9]{16,64}={0,6})\"",
@@ -128,6 +136,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         check=lambda secret: not is_wordy(secret) and _UUID.fullmatch(secret) is None,
         example="https://app.example.com/password/reset/{}",
         counter_example="https://app.example.com/password/reset/how-to-choose-a-new-one",
+        may_be_glued=True,
     ),
     PlaceRow(
         kind="key",
