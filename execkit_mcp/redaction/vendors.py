@@ -122,6 +122,14 @@ VENDORS: tuple[PlaceRow, ...] = (
         counter_example='inline_string: "hello from the proxy"',
     ),
     PlaceRow(
+        kind="api_key",
+        keywords=("appid=",),
+        pattern=r"appid=(?P<secret>(?:[0-9a-f]{32}){1,2})(?![0-9A-Za-z])",
+        before=r"[?&]\Z",
+        example="https://api.example.com/weather?q=Oslo&appid={}{}{}{}",
+        counter_example="https://store.example.com/app?appid=730",
+    ),
+    PlaceRow(
         kind="otp_secret",
         keywords=('"totp', '"otp', '"mfa', '"twofactor'),
         pattern=r"\"(?:totp|otp|mfa|twofactor)(?:_?secret|_?seed|_?key)?\"[ \t]{0,2}:[ \t]{0,2}\"(?P<secret>[A-Za-z0-9]{16,64}={0,6})\"",
