@@ -178,12 +178,12 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         lazy_regex(r"(?i)^(?:save|store|keep|write down|print|copy|download|these are|here are)\b[^\n]{0,60}(?:recovery|backup|scratch) codes\b[^\n]{0,160}\.[ \t\r]*$"),
         "digits", "Save your recovery codes in a safe place.", lines=_MOST_CODES, skips=1, ends=".", holds=("code",)),
     Announcement(
+        lazy_regex(r"(?i)(?:recovery|backup|scratch) codes?\b[^:\n]{0,100}:[ \t\r]*$"), "digits", "Recovery codes:", Trust.PASSWORD, lines=_MOST_CODES, ends=":", holds=("code",)),
+    Announcement(
         lazy_regex(r"(?i)(?:seed|recovery|mnemonic|secret|backup)[ _-]?(?:phrase|words?)?\b(?:[^\n]{0,120})$"),
         "phrase",
         "Save this seed phrase to recover your keypair:",
         Trust.PASSWORD, skips=2, holds=("seed", "recovery", "nemonic", "phrase", "words")),
-    Announcement(
-        lazy_regex(r"(?i)(?:recovery|backup|scratch) codes?\b[^:\n]{0,100}:[ \t\r]*$"), "digits", "Recovery codes:", Trust.PASSWORD, lines=_MOST_CODES, ends=":", holds=("code",)),
     Announcement(
         lazy_regex(r"(?i)^(?!\[sudo\]|(?:enter |new |current )?password:|[^\n]{0,60}(?:'s password|password for))(?=[^:\n]{0,200}:[ \t\r]*$)[^:\n]{0,100}" + NAMED_LIKE_A_PASSWORD + r"(?![a-z])[^:\n]{0,100}:[ \t\r]*$"),
         "alone",

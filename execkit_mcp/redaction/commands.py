@@ -78,7 +78,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("bundle config ", "sqlalchemy url", "could not parse"),
-        pattern=r"bundle config[ \t](?:set[ \t])?(?:--\w+[ \t]){0,2}[\w.:/-]{4,120}[ \t][\w.@+-]{1,64}:(?P<s1>[^\s:\"'/]{6,200})(?=\s|$)"
+        pattern=r"bundle config[ \t](?:set[ \t])?(?:--\w+[ \t]){0,2}[\w.:/-]{4,120}[ \t](?:(?P<s0>[A-Za-z0-9_-]{16,200}):x-oauth-basic|[\w.@+-]{1,64}:(?P<s1>[^\s:\"'/]{6,200}))(?=\s|$)"
         r"|(?i:sqlalchemy url|could not parse)[^\n\"']{0,80}[\"'][\w+]{2,40}:?/{0,3}[\w.@-]{1,64}:(?P<s2>[^\s\"':/@]{1,200})@",
         example="bundle config set --global gems.example.com alice:{}",
         counter_example="bundle config set --local path vendor/bundle",
@@ -356,7 +356,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
                   "access key", "secret key", "unseal key", "recovery key", "encryption key", "master key"),
         pattern=r"(?i:" + _SPOKEN + r")s?" + _FILLER + r"{0,4}(?:[ \t]{1,2}#?\d{1,2})?(?:[ \t]{0,2}(?:\[[^\]\n]{0,20}\])?(?::|=|->|=>|\u2192)[ \t]{0,8}|[ \t]{1,8})[\"'`(]?(?P<secret>[A-Za-z0-9+/=_~!#%*.^$@&-]{10,400}?)[\"'`),.;]{0,2}(?=\s|$)",
         check=is_generated,
-        before=r"(?:\A|[^:])\Z",
+        before=r"(?<!:)(?<![Pp]age)(?<!PAGE)(?<!page[_-])(?<![Nn]ext)(?<!next[_-])(?<!uation)(?<!uation[_-])(?<![Ss]ync)\Z",
         gate=r"(?:passphrase|password|passwd|secret|token|credential|api[ _-]?key|key)[a-z \t#0-9\[\]:=>?-]*[ \t\"'`(:=>][a-z0-9+/=_~!#%*.^$@&-]{10}",
         example="Generated new token {} for alice",
         counter_example="token for user alice2024Example was revoked",
