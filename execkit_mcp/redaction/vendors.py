@@ -1,5 +1,8 @@
 # ruff: noqa: E501 - a pattern or a row stands in one piece
-r"""Secrets in the commands of vendors that store them, and in what such programs answer. A row is as in ``surroundings``."""
+r"""Secrets in the commands of vendors that store them, and in what such programs answer. A row is as in ``surroundings``.
+
+Over 400 lines: a table, read one row at a time.
+"""
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_made, is_pair
@@ -128,6 +131,15 @@ VENDORS: tuple[PlaceRow, ...] = (
         before=r"[?&]\Z",
         example="https://api.example.com/weather?q=Oslo&appid={}{}{}{}",
         counter_example="https://store.example.com/app?appid=730",
+    ),
+    PlaceRow(
+        kind="token",
+        keywords=("/bot",),
+        pattern=r"/bot\d{0,12}:?(?P<secret>[A-Za-z0-9_-]{20,60})/(?=[a-z][A-Za-z]{2,40}\b)",
+        check=lambda secret: is_random(secret) and not is_wordy(secret),
+        example="https://api.example.com/bot12345:{}/sendMessage",
+        counter_example="https://api.example.com/bots/how-to-write-a-bot-in-ten-minutes-4/read",
+        may_be_glued=True,
     ),
     PlaceRow(
         kind="otp_secret",
