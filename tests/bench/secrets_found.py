@@ -79,6 +79,7 @@ def main() -> None:
         "wayside": _corpus("wayside").WAYSIDE,
         "lodgers": _corpus("lodgers").LODGERS,
         "travellers": _corpus("travellers").TRAVELLERS,
+        "strangers": _corpus("strangers").STRANGERS,
     }
     for name, templates in sets.items():
         total = leaked = 0

@@ -45,6 +45,7 @@ unbidden = load("unbidden")
 wayside = load("wayside")
 lodgers = load("lodgers")
 travellers = load("travellers")
+strangers = load("strangers")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -71,6 +72,7 @@ TEMPLATES = {
     "WAYSIDE": wayside.WAYSIDE,
     "LODGERS": lodgers.LODGERS,
     "TRAVELLERS": travellers.TRAVELLERS,
+    "STRANGERS": strangers.STRANGERS,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -114,6 +116,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("WAYSIDE", 0.99),
         ("LODGERS", 0.99),
         ("TRAVELLERS", 0.985),
+        ("STRANGERS", 0.99),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -200,8 +203,9 @@ def test_what_only_looks_like_what_is_spared_is_a_secret(template: str):
         wayside.WAYSIDE_CALM,
         lodgers.LODGERS_CALM,
         travellers.TRAVELLERS_CALM,
+        strangers.STRANGERS_CALM,
     ],
-    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers"],
+    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers"],
 )
 def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]
