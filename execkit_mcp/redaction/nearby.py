@@ -130,7 +130,7 @@ _JOINS = frozenset(
 _MOVES = frozenset(["for", "of", "with", "using", "used", "new", "in", "end", "field"])
 _LEADS = frozenset(["is", "was", "are", "=", ":=", ":", "=>", "->", "→", "to", "now", "be", "as"])
 _OTHER_MATTERS = lazy_regex(
-    r"(?:hash|hashed|hashes|digest|sha\d*|md5|fingerprint|checksum|commit|revision|rev|ref|ids?|uuid|guid|public|version|expir\w*|length|len|size|count|line|file|path|port|pid"
+    r"(?:hash|hashed|hashes|digest|sha\d*|md5|fingerprint|checksum|commit|revision|rev|ref|ids?|(?:topic|client|user|group|tenant|object|subscription|resource|account|project|instance|key|message|order|customer|device|app|application)_?id|uuid|guid|public|version|expir\w*|length|len|size|count|line|file|path|port|pid"
     r"|username|host|url|uri|integrity|serial|etag|trace\w*|span|request\w*|sequence|accessor|issuer|algorithm|alg|kid|certificate|cert|image|took"
     r"|see|docs?|import|require|include|issue|because|instead|than|under|when|if|else|not|no|return|returns):?"
 )

@@ -66,7 +66,7 @@ _XML_VALUE = lazy_regex(r"(?:<!\[CDATA\[)?([^<\n\]]{1,1024})")
 _ABOUT_TAIL = lazy_regex(
     r"(?:^|[_.-]|s[_.-]?)(?:mgmt|normalize_form|questions?|files?|filename|paths?|dirs?|stdin|fd|too_?\w{4,8}|mismatch\w*|incorrect|forgot\w*|ur[il]|name|type|kind|counts?|length|len|size|ttl|expir\w*|timeout"
     r"|policy|hint|field|label|prompt|reset|change[ds]?|age|min|max|format|version|endpoint|host|port|user|username"
-    r"|algorithm|alg|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
+    r"|algorithm|algo|alg|region|manager|store|provider|class|scopes?|ref|arn|header|prefix|regex|pattern|required|enabled|rotation"
     r"|strength|limits?|usage|budget|used|window|bits|rounds|group|status|state|index|mode|service|server|command|cmd"
     r"|helper|mgr|env|var|accessor|stdin|cache|source|retain|delimiter|location|variable|params?|parameters?|property|attribute|column|input|button|title|message|msg|desc|description|help|tooltip|placeholder|encoding|encryption|lifetime|duration|interval|created|updated|validation|validator|authentication"
     r"|(?:\w{1,20}\.)?(?:go|py|js|ts|tsx|vue|rb|rs|java|cpp|md|ya?ml|json|sh|php|cs|kt|enc|gpg|asc|zip|tgz|csv|lock|log)|iz\w+|ise[rd]?|maps?|methods?|per_\w+|issuer|audience|fingerprint|public|pub)$"
