@@ -32,7 +32,7 @@ _MINIFIED = lazy_regex(
 )
 """How a value goes on where code has no blanks."""
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
-_VARIABLE = lazy_regex(r"[A-Za-z_]+\d?(?:[._][A-Za-z_]+\d?)*")
+_VARIABLE = lazy_regex(r"(?!\S*\d[A-Za-z0-9])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _TYPED = lazy_regex(r"_{0,2}(?:[A-Z]\w*|[a-z]+(?:[A-Z]\w*|__\w+)|string)")
 _CONSTANT = lazy_regex(r"\d{1,6}|0x[0-9a-fA-F]{1,8}")
 _CAMEL = lazy_regex(r"[a-z]+(?:[A-Z][a-z]+)+")

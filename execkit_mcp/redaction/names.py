@@ -147,7 +147,7 @@ _LITTLE_WORDS = lazy_regex(
     r"(?i:\b(?:at|least|must|be|the|of|is|a|an|to|your|with|for|characters|and|or|from|no|not|in|on|by|if)\b)"
 )
 _TRANSLATED = lazy_regex(
-    r"\A(?=.*[^\x00-\x7f])(?:[^\W\d_]|[\s.,:;!?'\u2019\"\u201c\u201d\u201e\u00ab\u00bb()\\\u0300-\u036f\u0900-\u0dff\u0e00-\u109f-])*\Z|[ ](?:\{\{[A-Z]{3,20}\}\}|\$\d\b)|(?:\{\{[A-Z]{3,20}\}\}|\$\d)[ ]"
+    r"\A(?=.*[^\x00-\x7f])(?:[^\W\d_]|[\s.,:;!?'\u2019\"\u201c\u201d\u201e\u00ab\u00bb()\\\u0300-\u036f\u0900-\u0dff\u0e00-\u109f-])*+\Z|[ ](?:\{\{[A-Z]{3,20}\}\}|\$\d\b)|(?:\{\{[A-Z]{3,20}\}\}|\$\d)[ ]"
 )
 """Letters that are not ASCII and no digit, or a place for a name: the words of a page."""
 _CHARACTERS = lazy_regex(

@@ -37,3 +37,10 @@ def test_a_password_behind_its_name_is_hidden(make, quoted: float, bare: float):
     assert len(spared) <= len(made) * (1 - quoted) + 1e-9, spared[:20]
     spared = [each for each in made if not is_secret(each, Trust.PASSWORD, "", is_quoted=False)]
     assert len(spared) <= len(made) * (1 - bare) + 1e-9, spared[:20]
+
+
+@pytest.mark.parametrize("letters", ["\u0e01\u0e32\u0e23", "\u0915\u093e", "\u00e9a", "\u4f60\u597d", "a\u0301"])
+def test_long_words_of_any_script_take_no_longer_than_their_length(letters: str):
+    value = (letters * 512)[:500] + "#1"
+    assert is_secret(value, Trust.PASSWORD, "", is_quoted=True)  # a backtracking pattern would never return
+    assert not is_secret(letters * 20 + ": ", Trust.PASSWORD, "", is_quoted=True) or letters.isascii()
