@@ -38,7 +38,7 @@ _PLACEHOLDER = lazy_regex(
     | (?-i::[A-Z]\w*[.(].*|[A-Z][A-Za-z]+::[A-Za-z_]+\d?(?:[(:,].*)?|[A-Z]\w+(?:\\{1,2}[A-Z]\w+)+) | \{\$.* | [^{}]*\{\$[^{}]*\}.* | \#\{.* | \{[a-z_]+ | \\\$\(.* | [ ]\.[ ].* | '?[ ]?\+[ ].* | [ ]?\][ ].*      # of Go, Ruby, PHP
     | \$(?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\$ | \$(?-i:[a-z_]+):\S* | \$[A-Z_]\w*\$\{.* | &[a-z][a-z-]*(?::[a-z-]+\d?)? | &[a-z]{2,8};.* | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
     | (?-i:[\w@.=:+!-]*:[!+][A-Z0-9-]+:[!+][A-Z0-9-]+[\w@.=:+!-]*) | unix:/.* | [\w-]{1,32}:[x*!]:\d+:\d+:.* | \S{4,80}(?:/|%2F)\d{8}(?:/|%2F)\S*_request
-    | before|after|hover|focus
+    | before|after|hover|focus|all
     | (?:manual|scheduled|backfill)__\d{4}-\S* | \.[a-z_]+(?:\.[a-z0-9_]+)+ | \.[*+][/$'"].* | ,[ ].* | \)[,;.]?(?:[ ].*)? | [ ]?%\}.*                # of code, or what stands behind a quoted string
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code
     | string|str|text|bytes|int|integer|bool|boolean|number|any|object|array|list|dict|map|char|varchar\S*|opaque

@@ -80,6 +80,7 @@ def main() -> None:
         "lodgers": _corpus("lodgers").LODGERS,
         "travellers": _corpus("travellers").TRAVELLERS,
         "strangers": _corpus("strangers").STRANGERS,
+        "heldout": _corpus("heldout").HELDOUT,
     }
     for name, templates in sets.items():
         total = leaked = 0
@@ -87,6 +88,13 @@ def main() -> None:
             total += len(sample.secrets)
             leaked += len(corpus.leaked(sample, redactor.text(sample.text)[0]))
         print(f"redaction, recall on {len(templates)} {name} templates: {1 - leaked / total:.1%} of {total}")
+    calm = _corpus("heldout").HELDOUT_CALM
+    texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]
+    altered = sum(redactor.text(text)[0] != text for text in texts)
+    print(
+        f"redaction, texts without a secret altered: {altered / len(texts):.2%} of {len(texts)}; bar 0.5 %"
+        " (at first sight 0.40 % of 1,005 templates, recall 98.7 %; bar 97 %)"
+    )
     grammar = _corpus("grammar")
     rng = random.Random(1)
     made = [corpus.make(template, form, rng) for form, template in grammar.templates(len(grammar.FORMS) * _ROUNDS)]
