@@ -668,7 +668,7 @@ HELDOUT_CALM: tuple[str, ...] = (
     "$ cat .env.example\nDATABASE_URL=postgres://user:password@localhost:5432/mydb\nSECRET_KEY=changeme\nAPI_KEY=\n",
     "# .env.sample\nOPENAI_API_KEY=sk-...\nANTHROPIC_API_KEY=your-api-key-here\nHF_TOKEN=<your-token>\n",
     "AWS_ACCESS_KEY_ID=AKIA"
-    + "IOSFODNN7EXAMPLE\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nAWS_REGION=us-west-2\n",
+     "IOSFODNN7EXAMPLE\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nAWS_REGION=us-west-2\n",
     "$ env | sort | head\nEDITOR=vim\nGPG_TTY=/dev/pts/3\nHOME=/home/<user>\nLOGNAME=<user>\nSSH_AUTH_SOCK=/run/user/1000/keyring/ssh\nXDG_SESSION_ID=4\n",
     '$ export DB_PASSWORD="${DB_PASSWORD:?must be set}"\n',
     "$ export GITHUB_TOKEN=$(gh auth token)\n",
