@@ -202,6 +202,7 @@ class ExecKit:
 
     async def follow(self, exec_id: str, *, requester: str) -> AsyncGenerator[tuple[str, str]]:
         """Yield ``(stream, text)`` as output comes, until the exec ends; leaving early interrupts it."""
+        self._require_loop()
         exec_ = self._ledger.get(exec_id, requester)
         offsets = {"stdout": 0, "stderr": 0}
         try:

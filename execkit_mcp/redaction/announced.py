@@ -204,7 +204,7 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     Announcement(
         lazy_regex(r"<auth-user-pass>[ \t\r]*$"), "second", "<auth-user-pass>", hint=Trust.PASSWORD, skips=1, ends=">", holds=("<auth-user-pass>",)),
     Announcement(
-        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:sudo )?(?:docker|podman|nerdctl) (?:run|create|build|secret|service|compose|container|images?)\b(?![^\n]{0,100}--rm))(?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname|rg|ag|ack|grep(?! -\w*[ohP])|cd|mkdir|touch|rm|cp|mv|make|diff|tree|du|file|realpath|which|pytest|cargo|mvn|gradle|tsc|eslint) )[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
+        lazy_regex(r"(?i)^[^\n$#%]{0,80}[$#%\u276f] (?!(?:sudo )?(?:docker|podman|nerdctl) (?:run|create|build|secret|service|compose|container|images?)\b(?![^\n]{0,100}--rm))(?!(?:git|sha\d*sum|md5sum|b2sum|cksum|uuidgen|sha|md5|date|whoami|ls|find|stat|wc|hostname|rg|ag|ack|grep(?! -\w*[ohP])|cd|mkdir|touch|rm|cp|mv|diff|tree|du|file|realpath|which|pytest|cargo|mvn|gradle|tsc|eslint) (?![^\n]{0,200}(?:[;&|] ?(?:cat|head|tail|pass|gopass|vault|echo|jq|kubectl|openssl|op|aws)[ ]|\b(?:show|print|gen|get)[_-](?:password|passwd|secret|token|key))))[^\n]{0,200}(?:" + NAMED + r"|auth-?keys?\b|authkeys?\b|keys? (?:create|new|add|show|get)|keygen|genkey)[^\n]{0,120}$"),
         "alone",
         "$ headscale preauthkeys create -u 1",
         hint=Trust.PASSWORD, holds=("$ ", "# ", "% ", "\u276f ")),
@@ -297,7 +297,7 @@ _BY_END = {
     for end in {end for one in ANNOUNCEMENTS for end in one.ends}
 }
 _TELLS_OF_KEYS = lazy_regex(
-    r"[$#%\u276f] [^\n]{0,200}(?: pubkey <|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)|(?<!> )public[_-]?key|fingerprint)"
+    r"[$#%\u276f] [^\n]{0,200}(?: pubkey <|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)(?![^\n]{0,200}\.data\b)|(?<!> )public[_-]?key(?![_-]?(?:pass|pw|secret|token))|fingerprint(?![_-]?(?:pass|pw|secret|token)))"
 )
 """Commands that show the public half of a key, or what an object is called."""
 _PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", hint=Trust.PASSWORD, skips=1)

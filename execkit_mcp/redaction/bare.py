@@ -32,11 +32,13 @@ _MINIFIED = lazy_regex(
 )
 """How a value goes on where code has no blanks."""
 _OPENS_MORE = frozenset({'{"', "{'", '["', "['", "{\\"})
-_VARIABLE = lazy_regex(r"(?!\S*\d[A-Za-z0-9])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-_TYPED = lazy_regex(r"_{0,2}(?:[A-Z]\w*|[a-z]+(?:[A-Z]\w*|__\w+)|string)")
+_VARIABLE = lazy_regex(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*")
+_TYPED = lazy_regex(
+    r"_{0,2}(?:[A-Z][A-Za-z_]*|[a-z]+(?:[A-Z][A-Za-z_]*|__\w+)|string)(?:\d|(?:8|16|32|64)(?:Array|_t))?"
+)
 _CONSTANT = lazy_regex(r"\d{1,6}|0x[0-9a-fA-F]{1,8}")
 _CAMEL = lazy_regex(r"[a-z]+(?:[A-Z][a-z]+)+")
-_SNAKE = lazy_regex(r"[a-z]+\d?(?:_[a-z0-9]+)+")
+_SNAKE = lazy_regex(r"[a-z]+\d?(?:_(?:[a-z]+\d?|\d{1,2}))+")
 _QUOTES = frozenset("\"'`")
 _OPENERS = frozenset("([")
 _AFTER_A_VARIABLE = frozenset({",", ")", "}", "\n", ""})
@@ -115,11 +117,12 @@ def _is_named_in_code(bare: str, following: str, found: re.Match[str]) -> bool:
     """Whether ``bare`` is a variable: ``"password": new_pw,`` or ``login(password=new_pw)``."""
     if following == ";":  # a type, a constant, a variable
         is_type = found["sep"] == ":" and _TYPED.fullmatch(bare) is not None
-        is_spaced = found.end() > found.end("sep")
+        line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]
+        is_spaced = found.end() > found.end("sep") and ";" not in line[-200:]  # in a connection string it is a value
         return is_type or (
             found["sep"] == "=" and is_spaced and (bare.isalpha() or _CONSTANT.fullmatch(bare) is not None)
         )
-    if following in _AFTER_A_VARIABLE and found["sep"] == ":" and _CAMEL.fullmatch(bare) is not None:
+    if following in _AFTER_AN_ARGUMENT and found["sep"] == ":" and _CAMEL.fullmatch(bare) is not None:
         return True
     if found["sep"] == ":":
         is_code = bare[:1] in _OPENERS or _VARIABLE.fullmatch(bare) is not None

@@ -29,6 +29,19 @@ def _is_word(value: str) -> bool:
     return (value.isalpha() and is_wordy(value)) or value[0] in "(!+<"
 
 
+def _has_header(text: str, cookie: re.Match[str], end: int) -> bool:
+    """Whether a header begins in the value of ``cookie``: it is looked at from there, and so is what follows it."""
+    start, stop = cookie.span("value")
+    for found in _COOKIE_HEADER.finditer(text, start, stop):
+        header = _COOKIE_HEADER.match(text, found.start(), end)
+        if header is not None and _COOKIE.match(text, header.end(), end) is not None:
+            return True
+    if not text.startswith("-b ", max(start, stop - 2)):
+        return False
+    option = _COOKIE_OPTION.match(text, stop - 2, end)
+    return option is not None and _COOKIE.match(text, option.end(), end) is not None
+
+
 def _cookies(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
     header = _COOKIE_HEADER.match(text, at, end) or _COOKIE_OPTION.match(text, at, end)
     if header is None:
@@ -47,6 +60,8 @@ def _cookies(text: str, at: int, _after: int, end: int) -> Iterator[Span]:
             yield Span(cookie.start("value"), cookie.end("value"), "cookie", value, Priority.STRUCTURE)
         if name.endswith(_HEADERS) and _COOKIE.match(text, cookie.start("value"), end) is not None:
             return  # a header of its own, which is looked at from there
+        if _has_header(text, cookie, end):
+            return
 
 
 _BASIC = lazy_regex(r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,4000}={0,2})")

@@ -27,7 +27,7 @@ from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
 from execkit_mcp.redaction.steps import MOST_LEFT, Steps
-from execkit_mcp.redaction.structured import FOLDER, is_public, is_type_name, speaks_about
+from execkit_mcp.redaction.structured import FOLDER, OF_GIT, is_public, is_type_name, speaks_about
 from execkit_mcp.redaction.value import is_random, is_wordy
 from execkit_mcp.redaction.words import GATE, LITERALS
 
@@ -136,7 +136,8 @@ _OTHER_MATTERS = lazy_regex(
 )
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
-_SHORT_ID = lazy_regex(r"[0-9a-f]{7,16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SHORT_ID = lazy_regex(r"[0-9a-f]{7,16}")
+_UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMIT = lazy_regex(r"[0-9a-f]{40}")
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
@@ -158,7 +159,10 @@ _LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,
 _LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
 _SERIES = lazy_regex(r"[a-z]{2,20}s-\d{1,6}")
 """Of ``.security-tokens-7``, which is one of many."""
-_KEPT_UNDER = lazy_regex(r":[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[\"']")
+_OF_SOURCES = lazy_regex(r"(?:vendor|packages|libs?|modules|src|deps|third_party|plugins|apps|services|submodules)/\Z")
+_KEPT_UNDER = lazy_regex(
+    r"(?::(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[\"']|\[[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\])"
+)
 """``"token:b1c2…"``, what a cache keeps it under."""
 _IN_TAG = lazy_regex(r"<[\w:.-]{0,60}\Z")
 _REST_OF_TAG = lazy_regex(r"[^<>\n]{0,200}>")
@@ -264,14 +268,15 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         or text[position : position + 1] in {"@", "#"}
         or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
         or head.endswith(("checksum/", '"hashed_'))
-        or text.startswith("signingkey", at)  # of git: the id of a key
+        or (head.endswith("user.") and word.startswith("signing"))  # of git: the id of a key
+        or OF_GIT.match(text, at) is not None
         or ("(" in head and _DIGEST_OF.search(head) is not None)
         or ("::" in head and is_type_name(text, at))
         or text.startswith(FOLDER, at)
         or tail.lower().endswith(("_id", "-id"))
         or _SERIES.fullmatch(word + tail) is not None
         or tail.endswith(("Id", "ID"))
-        or (head.endswith("/") and tail.startswith("-") and trust in _OF_FOLDERS)  # vendor/token-lib
+        or (tail.startswith("-") and trust in _OF_FOLDERS and _OF_SOURCES.search(head) is not None)  # vendor/token-lib
         or _KEPT_UNDER.match(text, position, end) is not None
         or is_public(text, at)
         or _is_in_blob(text, at, position)
@@ -374,7 +379,11 @@ def _is_id(value: str, trust: Trust, distance: Distance) -> bool:
     """
     if distance is Distance.BESIDE:
         return _SHORT_ID.fullmatch(value) is not None or (trust is Trust.WEAK and _COMMIT.fullmatch(value) is not None)
-    return _SHORT_ID.fullmatch(value) is not None or _DIGEST.fullmatch(value) is not None
+    return (
+        _SHORT_ID.fullmatch(value) is not None
+        or _DIGEST.fullmatch(value) is not None
+        or _UUID.fullmatch(value) is not None
+    )
 
 
 def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> Iterator[_Token]:

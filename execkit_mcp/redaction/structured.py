@@ -173,7 +173,8 @@ def _is_key_of_another(text: str, at: int, end: int, found: re.Match[str], *, is
         return False
     if found["close"] and _BINDS.match(text, found.end(), end) is not None:
         return True  # <Field v-model="form.password" :error="…">
-    return is_bare and _KEPT_UNDER.match(text, found.end(), end) is not None and _opens_before(text, at, '"')
+    is_glued = is_bare and found.end() == found.end("sep")  # "api-key: b1c2…" is a header
+    return is_glued and _KEPT_UNDER.match(text, found.end(), end) is not None and _opens_before(text, at, '"')
 
 
 def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) -> Iterator[Span]:
@@ -210,7 +211,11 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
 
 
 _BINDS = lazy_regex(r"[a-z][a-z-]{0,30}=\"")
-_GPG_ID = lazy_regex(r"(?:[0-9A-Z]{16}|[0-9A-Z]{40}|[0-9a-fA-F]{8}|[0-9a-f]{16}|[0-9a-f]{40})(?=\s|\Z)")
+OF_GIT = lazy_regex(
+    r"(?:(?<=user\.)signingkey[ \t]{0,4}=?[ \t]{0,4}|(?<![\w.-])signingkey(?: = ?| ))"
+    r"[\"']?(?:0x)?(?:[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{40}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{40})!?(?=[\s\"']|\Z)"
+)
+"""The id of the key that git signs with."""
 _KEPT_UNDER = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\"")
 _FIELDS = ("id=", "type=", "src=", "source=", "name=", "file=")
 
@@ -313,7 +318,7 @@ def _is_no_name(text: str, at: int, after: int, found: re.Match[str]) -> bool:
     """Whether the word at ``at`` is part of something that only looks like a name."""
     tail = found["tail"]
     is_type = text.rfind("::", max(0, at - _MAX_OPTION), at) >= 0 and is_type_name(text, at)
-    is_of_git = text.startswith("signingkey", at) and _GPG_ID.match(text, found.end()) is not None
+    is_of_git = found["sep"] == "=" and OF_GIT.match(text, at) is not None
     if is_type or is_of_git or text.startswith(FOLDER, at):
         return True
     is_short = after - at < _SHORT_WORD  # AppPropsWithLayout

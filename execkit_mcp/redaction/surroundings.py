@@ -313,7 +313,7 @@ PLACES: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="key",
         keywords=("_key=", "_key "),
-        before=r"(?<!CACHE)(?<!Cache)(?<!PUBLIC)(?<!PRIMARY)(?<!FOREIGN)(?<!PARTITION)(?<!SORT)(?<!OBJECT)(?<!LOOKUP)(?<!IDEMPOTENCY)(?<!S3)\Z",
+        before=r"(?<!CACHE)(?<!Cache)(?<!PUBLIC)(?<!PRIMARY)(?<!FOREIGN)(?<!PARTITION)(?<!SORT)(?<!LOOKUP)(?<!IDEMPOTENCY)\Z",
         pattern=r"_K(?:EY|ey)[ =][\"']?(?P<secret>(?=[^\s\"']{0,20}\d)(?:[a-f0-9]{32,128}|[A-Za-z0-9_+/=.-]{20,400}))(?=[\s\"']|$)",
         check=lambda secret: len(secret) != 40 or not secret.isupper() or any(c in secret for c in "GHIJKLMNOPQRSTUVWXYZ"),  # noqa: PLR2004 - the fingerprint of a public key
         example="BACKUP_KEY={}",

@@ -19,7 +19,7 @@ _PLACEHOLDER = lazy_regex(
     | values?|data|input|line|result|options?|flags?|arguments?
     | await|new|lambda|async|function|return|self|this|super|cls|yield|typeof
     | (?:!ref|!sub|!vault|!secret|env:|vault:|ssm:|op://|arn:|secretref:|valuefrom|ref\+).*
-    | \W{0,2}change[-_]?(?:me|it|this)\W{0,2} | [a-z]{2}_[A-Z]{2}(?:\.[\w-]{3,10})? | C\.UTF-8 | POSIX | (?-i:String|ID|Int|Float|Boolean)! | change[-_]?(?:me|it|this)(?:[-_]\w+)* | \(\(.*\)\) | shift
+    | \W{0,2}change[-_]?(?:me|it|this)\W{0,2} | (?-i:[a-z]{2}_[A-Z]{2}(?:\.(?:[Uu][Tt][Ff]-?8|ISO[\w-]{1,12}))?) | C\.UTF-8 | POSIX | (?-i:String|ID|Int|Float|Boolean)! | change[-_]?(?:me|it|this)(?:[-_]\w+)* | \(\(.*\)\) | shift
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
@@ -28,16 +28,16 @@ _PLACEHOLDER = lazy_regex(
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
-    | (?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key))      # what a thing is called
-    | @(?:[\w./-]*\.[a-z]\w{0,4}|-|/[\w./-]+) | -{1,2}[a-z][a-z-]* | <[a-z][a-z-]*                    # a file, an option, <the password>
+    | (?-i:[a-z]+\d?(?:_(?:[a-z]+\d?|\d{1,2}))*_(?:password|passwd|secret|token|key))      # what a thing is called
+    | @(?:[\w./-]*\.(?-i:[a-z]{1,4}|p12|mp[34])|-|/[\w./-]+) | -{1,2}[a-z][a-z-]* | <[a-z][a-z-]*                    # a file, an option, <the password>
     | (?-i:[a-z_]+=) | [A-Za-z_][\w.]*=(?:\{[\w.!:]*\}|true|false|none)[,)]? | =\d[\d.]*          # another assignment
     | \d{1,4}\.\d{1,4}\.\d{1,6} | \d+/[smhd]/\w+(?:,\d+/[smhd]/\w+)* | \d{3,5}\#section-[\d.]+      # versions, rates
     | [a-z_/-]*%[sd] | (?:(?:md5|sha\d{1,3}|[a-z_./:\\-]{0,40})(?:\{{1,2}[ ]?[\w.]{0,40}(?:\([^(){}]*\)[\w.]{0,20})?[ ]?\}{1,2}|%\(\w{1,40}\)[sd])){1,6}[a-z_./:"\\()-]{0,40}    # a format
-    | (?-i:this|self|exports|module|process|window)\.\#?[\w.\[\]()]* | \+?[a-z]\w*(?:\.\w+)+\(\w*\)?[;,]? | function[ ]?\(.* | //.* | string=.* | npm:.* | (?-i:[A-Za-z_]\w*)\[\]
+    | (?-i:this|self|exports|module|process|window)\.\#?[\w.\[\]()]* | \+?[a-z]\w*(?:\.\w+)+\(\w*\)?[;,]? | function[ ]?\(.* | //(?:\s.*)? | //[\w.-]+(?:\.[a-z]{2,10}|:\d+)(?:/\S*)? | string=.* | npm:.* | (?-i:[A-Za-z_]\w*)\[\]
     | &[a-z]\w*(?:\.\w+)*\{.* | [a-z]\w*(?:\.\w+)+\{(?:[A-Z]\w*:)? | (?-i:[A-Z][A-Za-z]+|[a-z]+)\{\}? | /\.\w+\(.* | \d+\.(?:second|minute|hour|day|week|month|year)s?(?:\.\w+)*
     | (?-i::[A-Z]\w*[.(].*|[A-Z][A-Za-z]+::[A-Za-z_]+\d?(?:[(:,].*)?|[A-Z]\w+(?:\\{1,2}[A-Z]\w+)+) | \{\$.* | [^{}]*\{\$[^{}]*\}.* | \#\{.* | \{[a-z_]+ | \\\$\(.* | [ ]\.[ ].* | '?[ ]?\+[ ].* | [ ]?\][ ].*      # of Go, Ruby, PHP
-    | \$(?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\$ | \$(?-i:[a-z_]+):\S* | \$[A-Z_]\w*\$\{.* | &[a-z][a-z-]*(?::[a-z-]+\d?)? | &[a-z]{2,8};.* | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
-    | (?-i:[\w@.=:+!-]*:[!+][A-Z0-9-]+:[!+][A-Z0-9-]+[\w@.=:+!-]*) | unix:/.* | [\w-]{1,32}:[x*!]:\d+:\d+:.* | \S{4,80}(?:/|%2F)\d{8}(?:/|%2F)\S*_request
+    | \$(?-i:[a-z][a-z0-9]*(?:_[a-z0-9]+)+)\$ | \$(?-i:[a-z_]+):\S* | \$[A-Z_]\w*\$\{.* | &[a-z][a-z-]*(?::[a-z-]+\d?)? | &(?:nbsp|mdash|ndash|hellip|middot|bull|rarr|larr|raquo|laquo);.* | &lt;[a-z _/-]*(?:&gt;.*)? | (?:&[a-z]{2,8};\W*)+ | \(\#\d+\) | [a-z]+\?                  # macros, attributes, entities
+    | (?-i:(?=[\w@.=:+!-]*+\Z)[\w@.=:+!-]*?:[!+][A-Z0-9-]++:[!+][A-Z0-9-].*) | unix:/.* | [\w-]{1,32}:[x*!]:\d+:\d+:.* | \S{4,80}(?:/|%2F)\d{8}(?:/|%2F)\S*_request
     | before|after|hover|focus|all
     | (?:manual|scheduled|backfill)__\d{4}-\S* | \.[a-z_]+(?:\.[a-z0-9_]+)+ | \.[*+][/$'"].* | ,[ ].* | \)[,;.]?(?:[ ].*)? | [ ]?%\}.*                # of code, or what stands behind a quoted string
     | hash|hashed|digest|encoded|plain|plaintext|cleartext|cipher|ciphertext|%env\([\w:]*\)%      # of code

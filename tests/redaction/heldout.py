@@ -667,8 +667,7 @@ HELDOUT: dict[str, str] = {
 HELDOUT_CALM: tuple[str, ...] = (
     "$ cat .env.example\nDATABASE_URL=postgres://user:password@localhost:5432/mydb\nSECRET_KEY=changeme\nAPI_KEY=\n",
     "# .env.sample\nOPENAI_API_KEY=sk-...\nANTHROPIC_API_KEY=your-api-key-here\nHF_TOKEN=<your-token>\n",
-    "AWS_ACCESS_KEY_ID=AKIA"
-     "IOSFODNN7EXAMPLE\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nAWS_REGION=us-west-2\n",
+    "AWS_ACCESS_KEY_ID=AKIA...EXAMPLE\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nAWS_REGION=us-west-2\n",
     "$ env | sort | head\nEDITOR=vim\nGPG_TTY=/dev/pts/3\nHOME=/home/<user>\nLOGNAME=<user>\nSSH_AUTH_SOCK=/run/user/1000/keyring/ssh\nXDG_SESSION_ID=4\n",
     '$ export DB_PASSWORD="${DB_PASSWORD:?must be set}"\n',
     "$ export GITHUB_TOKEN=$(gh auth token)\n",
@@ -1259,7 +1258,7 @@ HELDOUT_CALM: tuple[str, ...] = (
     "Plan: 3 to add, 1 to change, 0 to destroy.\n",
     "$ aws configure list\n      Name                    Value             Type    Location\n      ----                    -----             ----    --------\n   profile                <not set>             None    None\naccess_key     ****************ABCD shared-credentials-file    \nsecret_key     ****************wxyz shared-credentials-file    \n    region                us-east-1      config-file    ~/.aws/config\n",
     '{\n    "UserId": "AIDAEXAMPLEUSERID",\n    "Account": "123456789012",\n    "Arn": "arn:aws:iam::123456789012:user/<user>"\n}\n',
-    "aws_access_key_id = AKIA" + "IOSFODNN7EXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
+    "aws_access_key_id = AKIA...EXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
     "An error occurred (InvalidClientTokenId) when calling the GetCallerIdentity operation: The security token included in the request is invalid.\n",
     'Unable to locate credentials. You can configure credentials by running "aws configure".\n',
     '{\n    "SecretList": [\n        {\n            "ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-<word>",\n            "Name": "prod/db",\n            "LastChangedDate": "2024-05-17T10:12:09+00:00"\n        }\n    ]\n}\n',
