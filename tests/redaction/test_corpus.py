@@ -46,7 +46,7 @@ wayside = load("wayside")
 lodgers = load("lodgers")
 travellers = load("travellers")
 strangers = load("strangers")
-heldout = load("heldout")
+lastcomers = load("lastcomers")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -74,7 +74,7 @@ TEMPLATES = {
     "LODGERS": lodgers.LODGERS,
     "TRAVELLERS": travellers.TRAVELLERS,
     "STRANGERS": strangers.STRANGERS,
-    "HELDOUT": heldout.HELDOUT,
+    "LASTCOMERS": lastcomers.LASTCOMERS,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -119,7 +119,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("LODGERS", 0.99),
         ("TRAVELLERS", 0.985),
         ("STRANGERS", 0.99),
-        ("HELDOUT", 0.98),
+        ("LASTCOMERS", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -207,9 +207,9 @@ def test_what_only_looks_like_what_is_spared_is_a_secret(template: str):
         lodgers.LODGERS_CALM,
         travellers.TRAVELLERS_CALM,
         strangers.STRANGERS_CALM,
-        heldout.HELDOUT_CALM,
+        lastcomers.LASTCOMERS_CALM,
     ],
-    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers", "heldout"],
+    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers", "lastcomers"],
 )
 def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]

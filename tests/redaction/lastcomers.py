@@ -1,7 +1,7 @@
 # ruff: noqa: E501, RUF001 - a template stands in one piece, as it is printed
-"""The last two corpora by people who had never seen the rules, measured before the rules learned from them: recall 98.7 % of both, texts without a secret altered 0.6 and 0.2 %. Since then three rules have learned from the first, one (NOPASSWD: ALL) from the second."""
+"""Two more corpora by people who had never seen the rules; the rules have learned from both since."""
 
-HELDOUT: dict[str, str] = {
+LASTCOMERS: dict[str, str] = {
     "env_dump_app": "$ env | sort\nAWS_DEFAULT_REGION=eu-west-1\nDATABASE_URL=postgres://<user>:{pw}@<host>:5432/<word>\nHOME=/home/<user>\nLANG=en_US.UTF-8\nREDIS_PASSWORD={rnd24}\nSHELL=/bin/bash\n",
     "printenv_grep": "$ printenv | grep -i -E 'key|secret'\nSECRET_KEY_BASE={hex64}\nSTRIPE_SECRET_KEY={stripe}\n",
     "dotenv_laravel": '$ cat .env\nAPP_NAME=Laravel\nAPP_ENV=production\nAPP_KEY=base64:{b64}\nDB_CONNECTION=mysql\nDB_HOST=127.0.0.1\nDB_USERNAME=<user>\nDB_PASSWORD="{sym}"\n',
@@ -664,7 +664,7 @@ HELDOUT: dict[str, str] = {
     "sqoop_import": "sqoop import --connect jdbc:mysql://<host>/<word> --username <user> --password {weak} --table orders\n",
 }
 
-HELDOUT_CALM: tuple[str, ...] = (
+LASTCOMERS_CALM: tuple[str, ...] = (
     "$ cat .env.example\nDATABASE_URL=postgres://user:password@localhost:5432/mydb\nSECRET_KEY=changeme\nAPI_KEY=\n",
     "# .env.sample\nOPENAI_API_KEY=sk-...\nANTHROPIC_API_KEY=your-api-key-here\nHF_TOKEN=<your-token>\n",
     "AWS_ACCESS_KEY_ID=AKIA...EXAMPLE\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nAWS_REGION=us-west-2\n",
