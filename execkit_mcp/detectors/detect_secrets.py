@@ -37,7 +37,8 @@ _NO_VALUES = lazy_regex(
 )
 """Pictures and fonts that stand within a text; sealed secrets; what a service calls a request."""
 _PUBLIC_WORDS = lazy_regex(
-    r"(?i:public|fingerprint|thumbprint|integrity|checksum|digest|sha\d|md5|commit|revision|etag|ssh-(?:rsa|ed25519)|ecdsa-sha2"
+    r"(?i:public|pub[ _-]?key|fingerprint|thumbprint|integrity|checksum|digest|sha\d|md5|commit|revision|etag"
+    r"|ssh-(?:rsa|ed25519)|ecdsa-sha2"
     r"|certificate|publishable|pk_live|cache|sec-websocket|keyid|key id|resource"
     r"|[-_ \"]accessor|enc\[aes|;base64,|request_?id|topicid"
     r"|(?:next|page|sequence|starting|request|forward|backward|lock|continuation)[_-]?token)"

@@ -30,15 +30,11 @@ from execkit_mcp.redaction.scanner import scanner
 from execkit_mcp.redaction.sight import View, lower, view_of
 from execkit_mcp.redaction.span import Priority, Span, Tagger, merge
 from execkit_mcp.redaction.table import CONFIRMED_LINE, is_open_token
-from execkit_mcp.redaction.value import is_path
 
 MAX_HELD = 1 << 20
 _REGION = 1 << 18
 _CUT_WINDOW = 8192
 _CUT_CLEAR = 256  # characters before a secret that may be why it is one
-_PUBLIC_KEY = lazy_regex(
-    r"(?i:pub(?:lic)?[ _-]?key|fingerprint|digest|checksum|integrity|etag)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?\Z"
-)
 _CUT = lazy_regex(r"[\s,;|<>]")
 _REST_OF_SECRET = lazy_regex(r"[^\s\"'`,;&<>|]*")
 _MAX_CONFIRMED_LINE = 2000
@@ -182,10 +178,6 @@ class Redactor:
             for confirmer in self._confirmers:
                 for kind, secret in confirmer.confirm(line):
                     offset = line.find(secret) if secret else -1
-                    if is_path(secret):
-                        continue
-                    if offset >= 0 and _PUBLIC_KEY.search(line[:offset]) is not None:
-                        continue
                     while offset >= 0:
                         first = start + offset
                         found.append(Span(first, first + len(secret), kind, secret, Priority.CONFIRMED))

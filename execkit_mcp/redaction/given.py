@@ -6,6 +6,7 @@ from enum import Enum
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.value import (
+    UUID,
     is_algorithm,
     is_date,
     is_identifier,
@@ -40,7 +41,6 @@ _UNSPACED = lazy_regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")
 """Of a sentence that parts no words."""
 _LETTER = lazy_regex(r"[^\W\d_]")
 _HEX_KEY = lazy_regex(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
-_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DIGEST_LIKE = lazy_regex(
     r"(?:[A-Za-z0-9]+[-:/._])+[0-9a-f]{7,64}|[0-9a-f]+|[0-9A-F]+|[a-z0-9]+(?:[-:/.][A-Za-z0-9]+)+"
 )
@@ -112,7 +112,7 @@ def is_given(value: str, trust: Trust, distance: Distance, *, is_quoted: bool) -
         return False
     if trust is Trust.WEAK and not is_beside:
         return False
-    if value.isdigit() or _UUID.fullmatch(value) is not None:
+    if value.isdigit() or UUID.fullmatch(value) is not None:
         return is_beside and trust is Trust.TOKEN and len(value) >= MIN_DIGITS
     if _LETTER.search(value) is None or _is_none(value):
         return False

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.value import (
+    UUID,
     is_algorithm,
     is_basic,
     is_date,
@@ -140,7 +141,6 @@ _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
 _NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
 _CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
 _NAMING = frozenset({Trust.SECRET, Trust.TOKEN})
-_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BLANKS = lazy_regex(r"[\s.,;:!?()]+")
 _MIN_BLANKS = 3
 _LITTLE_WORDS = lazy_regex(
@@ -205,10 +205,10 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     is_inherited = tail == "s" and trust is Trust.SECRET and value.isalpha()  # secrets: inherit
     if is_inherited or (kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None):
         return False
-    if kind == "session" and _UUID.search(value) is not None:
+    if kind == "session" and UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one
     if _ID_TAIL.search(tail):
-        is_uuid = (trust is Trust.TOKEN or len(tail) > _MAX_ID_TAIL) and _UUID.fullmatch(value) is not None
+        is_uuid = (trust is Trust.TOKEN or len(tail) > _MAX_ID_TAIL) and UUID.fullmatch(value) is not None
         return (
             is_random(value)
             and not is_uuid  # secret_id, not token_id or UserSecretsId

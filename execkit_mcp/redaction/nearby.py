@@ -28,7 +28,7 @@ from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.span import Priority, Span
 from execkit_mcp.redaction.steps import MOST_LEFT, Steps
 from execkit_mcp.redaction.structured import FOLDER, OF_GIT, is_public, is_type_name, speaks_about
-from execkit_mcp.redaction.value import is_random, is_wordy
+from execkit_mcp.redaction.value import UUID, is_random, is_wordy
 from execkit_mcp.redaction.words import GATE, LITERALS
 
 _MOST_BEFORE = 40
@@ -137,7 +137,6 @@ _OTHER_MATTERS = lazy_regex(
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
 _SHORT_ID = lazy_regex(r"[0-9a-f]{7,16}")
-_UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMIT = lazy_regex(r"[0-9a-f]{40}")
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
@@ -268,7 +267,6 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
         or text[position : position + 1] in {"@", "#"}
         or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
         or head.endswith(("checksum/", '"hashed_'))
-        or (head.endswith("user.") and word.startswith("signing"))  # of git: the id of a key
         or OF_GIT.match(text, at) is not None
         or ("(" in head and _DIGEST_OF.search(head) is not None)
         or ("::" in head and is_type_name(text, at))
@@ -382,7 +380,7 @@ def _is_id(value: str, trust: Trust, distance: Distance) -> bool:
     return (
         _SHORT_ID.fullmatch(value) is not None
         or _DIGEST.fullmatch(value) is not None
-        or _UUID.fullmatch(value) is not None
+        or UUID.fullmatch(value) is not None
     )
 
 

@@ -152,8 +152,8 @@ def _in_element(text: str, start: int, end: int, row: NameRow, tail: str) -> Ite
         stop = text.find("<", stop, min(end, stop + _MAX_ELEMENT))
         if stop < 0:
             return
-    if "href=" in text[text.rfind("<", 0, start) : start]:
-        return  # a link
+    if text.startswith(("<a ", "<link "), text.rfind("<", 0, start)):
+        return
     is_word = inner[1].isalpha() and text[start - 2 : start - 1] in {'"', "'"}  # <span class="token">text
     if text.startswith("</", stop) and not is_word and is_secret(inner[1], row.trust, tail, is_quoted=True):
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)

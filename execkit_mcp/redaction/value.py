@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from execkit_mcp.model.regex import lazy_regex
 
+UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PLACEHOLDER = lazy_regex(
     r"""
       [*.xX•#_?:-]+ | x{5,}.* | x{3,4}[-_ ].* | x{3,4}[a-z0-9]{0,8} | \*{3,}.*                      # masks
@@ -118,7 +119,6 @@ _URL = lazy_regex(r"[a-z][a-z0-9+.-]*://(?:[^\s@:/]*@)?[^\s@]*", re.IGNORECASE)
 _MAP = lazy_regex(r"[a-z][\w.-]{1,40}:(?:/[\w.@+-]+)+")
 _RELATIVE = lazy_regex(r"(?P<path>[a-z][a-z_-]*(?:/[a-z][a-z_-]*)+)\d{0,3}(?:[:#][a-z_]{2,30})?")
 _SHORT_NAME = 3
-_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NUMBERED = lazy_regex(r"[A-Za-z]{3,40}[!@#$%^&*_.-]?\d{2,8}[!@#$%^&*?]{0,3}")
 _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
@@ -250,7 +250,7 @@ def is_path(value: str) -> bool:
     if _PATH.fullmatch(value) is None or len(value) < 2:  # noqa: PLR2004
         return False
     parts = re.split(r"[/\\]", value)
-    return not any(len(part) > _MAX_SEGMENT and is_random(part) and _UUID.fullmatch(part) is None for part in parts)
+    return not any(len(part) > _MAX_SEGMENT and is_random(part) and UUID.fullmatch(part) is None for part in parts)
 
 
 def is_identifier(value: str) -> bool:

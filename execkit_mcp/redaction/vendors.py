@@ -4,13 +4,11 @@ r"""Secrets in the commands of vendors that store them, and in what such program
 Over 400 lines: a table, read one row at a time.
 """
 
-from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_made, is_pair
 from execkit_mcp.redaction.place import PlaceRow
-from execkit_mcp.redaction.value import is_algorithm, is_numbered, is_path, is_random, is_wordy
+from execkit_mcp.redaction.value import UUID, is_algorithm, is_numbered, is_path, is_random, is_wordy
 
 _ARGUMENT = r"(?:\"(?P<{0}d>[^\"\n]{{1,4096}})\"|'(?P<{0}s>[^'\n]{{1,4096}})'|(?P<{0}b>[^\s\"'`;|&<>-][^\s\"'`;|&<>]{{2,4096}}))"
-_UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MIN_PLAIN = 24
 _SENTENCE = frozenset(
     [
@@ -76,7 +74,7 @@ _SENTENCE = frozenset(
 
 def _is_given(secret: str) -> bool:
     """Whether ``secret`` looks made, or like a word with a number after it, as people choose them."""
-    if _UUID.fullmatch(secret) is not None or is_pair(secret):
+    if UUID.fullmatch(secret) is not None or is_pair(secret):
         return False
     if len(secret) >= _MIN_PLAIN and is_random(secret) and not is_wordy(secret) and not is_path(secret):
         return True
@@ -112,7 +110,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         kind="secret",
         keywords=("securestring",),
         pattern=r"SecureString[\s|\"',]{1,12}(?P<secret>[^\s|\"',]{4,4096})",
-        check=lambda secret: _UUID.fullmatch(secret) is None and (_is_given(secret) or not is_wordy(secret)),
+        check=lambda secret: UUID.fullmatch(secret) is None and (_is_given(secret) or not is_wordy(secret)),
         example="PARAMETERS\tarn\t/db/password\tSecureString\t{}\t3",
         counter_example="Type: SecureString required",
     ),
@@ -153,7 +151,7 @@ VENDORS: tuple[PlaceRow, ...] = (
         kind="url_token",
         keywords=("/reset/", "/reset-password/", "/password-reset/", "/verify-email/", "/magic-link/", "/invite/accept/", "/confirm-email/"),
         pattern=r"/(?:reset|reset-password|password-reset|verify-email|magic-link|invite/accept|confirm-email)/(?P<secret>[A-Za-z0-9_-]{20,400})(?=[/?#\s\"'<>)]|$)",
-        check=lambda secret: not is_wordy(secret) and _UUID.fullmatch(secret) is None,
+        check=lambda secret: not is_wordy(secret) and UUID.fullmatch(secret) is None,
         example="https://app.example.com/password/reset/{}",
         counter_example="https://app.example.com/password/reset/how-to-choose-a-new-one",
         may_be_glued=True,

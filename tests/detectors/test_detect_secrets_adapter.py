@@ -74,3 +74,12 @@ def test_the_library_is_imported_only_when_it_is_needed():
     code = "import sys, execkit_mcp.detectors as d; d.DetectSecrets(); print('detect_secrets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_what_a_detector_finds_counts_whatever_it_looks_like():
+    class Sure:
+        def confirm(self, _line):
+            return [("own", "/srv/keys/aB3xYz12")]
+
+    shown = Redactor(key=b"k", confirmers=(Sure(),)).text("pubkey secret_of: /srv/keys/aB3xYz12\n")[0]
+    assert "aB3xYz12" not in shown

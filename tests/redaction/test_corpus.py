@@ -176,7 +176,7 @@ def test_at_most_one_in_two_hundred_texts_without_a_secret_is_changed():
         "password=maple=={rnd24}\n",
         "password=~2024.{rnd24}\n",
         "token: 'prod/{rnd24}*'\n",
-        "secret=web-db{n}x\n".replace("{n}", "{dig8}"),
+        "secret=web-db{dig8}x\n",
         "secret=a-b-c-{rnd24}\n",
         "db_secret=orbit-{rnd24}\n",
         "password=db/{rnd24}\n",

@@ -5,17 +5,19 @@ import time
 import pytest
 
 from execkit_mcp.redaction import Redactor
+from execkit_mcp.redaction.shape import ALNUM, assemble, fill
+from execkit_mcp.redaction.shape import HEX as HEX_DIGITS
 from execkit_mcp.redaction.value import is_placeholder
 
-MADE = "kZ8vQ2xLr9TnW4yHs6PbJ1mCf7DgA3eUo5IqXt"
-HEX = "3f8a9b0c1d2e4f5a"
+MADE = assemble((fill(ALNUM, 38),), "spared")
+HEX = assemble((fill(HEX_DIGITS, 16),), "spared")
 SECRETS = (
     (f"aws_secret_access_key = //{MADE}", MADE),
     ('password="&amp;Xk93jd8Kq2"', "Xk93jd8Kq2"),
     ("password=&quot;Xk93jd8Kq2&quot;", "Xk93jd8Kq2"),
     ('"password": "@Sunny2024.Day1"', "Sunny2024"),
     ("DB_PASSWORD=k9x2m4q8_password", "k9x2m4q8"),
-    (f'API_KEY="{HEX}_key"'.replace("3f", "a3f"), HEX[2:]),
+    (f'API_KEY="a{HEX}_key"', HEX),
     ("password: ab_cd.Xk93jd", "Xk93jd"),
     ("login: alice; password: Xk93jdK2; port: 22", "Xk93jdK2"),
     ("host=db,password=prod_8f3k2j9d,user=app", "8f3k2j9d"),
