@@ -58,6 +58,7 @@ from execkit_mcp.storage.spill import SpillFolder
 from execkit_mcp.storage.tokens import Tokens
 
 _RECORD_ENTRIES = 50
+_TURN_S = 0.01
 
 
 def _tidy(database: Database, spill: SpillFolder, settings: Settings, clock: Clock) -> None:
@@ -102,6 +103,7 @@ class ExecKit:
         self._durable = durable
         self._opening = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
+        self._turned_s = 0.0
         self._sandboxing = Sandboxing(opener.sandboxes, gate, self._open_fork)
         self._limits = LimitWatch(settings, sessions, clock, self._end_session, quotas)
 
@@ -141,6 +143,7 @@ class ExecKit:
             SessionNotFound, SessionBusy, SessionClosed: the session cannot take it.
         """
         self._require_loop()
+        await self._let_others_turn()
         request = request.checked()
         self._quotas.require_time(requester, self._sessions.all())
         session = await self._session_for(request.session, requester)
@@ -160,6 +163,16 @@ class ExecKit:
             result = replace(result, warnings=(*session.facts.warnings, *session.notes, *result.warnings))
             session.notes.clear()
         return redacted(result, session)
+
+    async def _let_others_turn(self) -> None:
+        """A command that ends at once may be waited for without a turn of the event loop: now and then others have one.
+
+        Before the command, so that whoever is cancelled here has lost nothing.
+        """
+        now_s = self._clock.monotonic_s()
+        if now_s - self._turned_s > _TURN_S:
+            self._turned_s = now_s
+            await asyncio.sleep(0)
 
     async def sandbox(self, request: SandboxRequest, *, requester: str) -> dict[str, object]:
         """Snapshot, restore, fork, diff or apply; see ``runtime/sandboxing``."""

@@ -13,8 +13,10 @@ Over 400 lines, because it is the only place that touches descriptors in a sessi
 import asyncio
 import contextlib
 import os
+import select
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, Self
 
 from msgspec.structs import replace
@@ -55,6 +57,7 @@ _TTY_SETTLE_S = 0.003
 _KEY_RETRY_S = 0.005
 _SIGNAL_TRIES = 40
 _TERMINAL = "xterm-256color"
+_LINGER_MS = 1
 
 
 def _discard(_stream: str, _data: bytes) -> None:
@@ -93,6 +96,8 @@ class Driver:
         self._sites: list[_Outlet] = []
         self._tty_sink: Sink = _discard
         self._timer: asyncio.TimerHandle | None = None
+        self._due_s = inf
+        self._status_poll: select.poll | None = None
         self._unsent = bytearray()
         self._held_keys = bytearray()
         self._unsent_keys = bytearray()
@@ -336,15 +341,33 @@ class Driver:
         return completion
 
     def follow(
-        self, done: asyncio.Future[Completion], then: Callable[[Completion], None], *, timeout_s: float | None = None
+        self,
+        done: asyncio.Future[Completion],
+        then: Callable[[Completion], None],
+        *,
+        timeout_s: float | None = None,
+        lingers: bool = False,
     ) -> None:
-        """As ``until_end`` for a command without ``tty``: ``then`` is called with how it ended, in the same moment."""
+        """As ``until_end`` for a command without ``tty``: ``then`` is called with how it ended, in the same moment.
+
+        ``lingers``: nobody else needs the event loop now, so a command that ends at once is waited for right here; a
+        turn of the loop would cost more than such a command.
+        """
         if done.done():
             self._loop.call_soon(self._followed, then, done.result())
             return
         self._follower = then
+        if lingers and self._linger(done):
+            return
         if timeout_s is not None:
             self._alarm = self._loop.call_later(max(timeout_s, 0), self.interrupt, "timeout")
+
+    def _linger(self, done: asyncio.Future[Completion]) -> bool:
+        """Wait at most ``_LINGER_MS`` for the end of the command; whether it has ended."""
+        poll = self._status_poll
+        if poll is not None and poll.poll(_LINGER_MS):
+            self._read_status()
+        return done.done()
 
     def _followed(self, then: Callable[[Completion], None], completion: Completion) -> None:
         if self._alarm is not None:
@@ -471,6 +494,8 @@ class Driver:
         fds = channel.fds
         self._outlet.fds = {"stdout": fds[Role.STDOUT], "stderr": fds[Role.STDERR]}
         self._loop.add_reader(fds[Role.STATUS], self._read_status)
+        self._status_poll = select.poll()
+        self._status_poll.register(fds[Role.STATUS], select.POLLIN)
         self._loop.add_reader(fds[Role.TTY], self._read_tty)
         self._watch(self._outlet)
         self._receive(ev.Opened(env_names=frozenset(self._plan.env)))
@@ -593,14 +618,24 @@ class Driver:
         self._loop.remove_writer(fd)
 
     def _arm(self, action: act.ArmTimer) -> None:
-        if self._timer is not None:
+        if action.seconds is None:
+            self._due_s = inf
+            return
+        self._due_s = due_s = self._loop.time() + action.seconds
+        if self._timer is not None and self._timer.when() > due_s:
             self._timer.cancel()
             self._timer = None
-        if action.seconds is not None:
-            self._timer = self._loop.call_later(action.seconds, self._fire)
+        if self._timer is None:
+            self._timer = self._loop.call_at(due_s, self._fire)
 
     def _fire(self) -> None:
+        """The timer that stood was for an earlier moment than the one that counts now, or for this."""
         self._timer = None
+        if self._loop.time() < self._due_s:
+            if self._due_s < inf:
+                self._timer = self._loop.call_at(self._due_s, self._fire)
+            return
+        self._due_s = inf
         self._receive(ev.TimerFired())
 
     def _mark_ready(self, _action: act.MarkReady) -> None:
@@ -698,6 +733,7 @@ class Driver:
         self._background.shell_gone()
         self._arm(act.ArmTimer(seconds=None))
         channel, self._channel = self._channel, None
+        self._status_poll = None
         if channel is None:
             return
         for role in (Role.STATUS, Role.TTY, Role.SCRIPT):

@@ -9,6 +9,7 @@ redacted, then cut to its budget (``output/chain``, ``output/budget``) before th
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -96,8 +97,9 @@ async def run_through(  # noqa: C901 - the data path, in order
         tells_env=request.env_delta,
         on_end=_recorder(gate, session),
         on_job=_job_recorder(gate, session, ledger),
+        meanwhile=partial(ledger.add, exec_),
+        lingers=gate.calls == 1,
     )
-    ledger.add(exec_)  # the shell is at work meanwhile
     try:
         await exec_.wait(request.wait_s)
     except asyncio.CancelledError:

@@ -389,10 +389,13 @@ class Session:
         tells_env: bool = False,
         on_end: Callable[[Exec], None],
         on_job: Callable[[Exec], None] = lambda _: None,
+        meanwhile: Callable[[], None] = lambda: None,
+        lingers: bool = False,
     ) -> None:
         """Hand the exec's canonical text to the shell; ``on_end`` is called once, when it has ended.
 
-        ``on_job`` is called for each background job that it starts, ``on_end`` for those as well.
+        ``on_job`` is called for each background job that it starts, ``on_end`` for those as well. ``meanwhile`` is
+        called once, as soon as the shell is at work. ``lingers``: see ``Driver.follow``.
         """
         self.require_idle()
         self._current = exec_
@@ -410,10 +413,13 @@ class Session:
                 exec_.canonical, sink=exec_.feed, stdin=stdin, tty=exec_.is_tty, tells_env=tells_env
             )
         except ExecKitError as error:
+            meanwhile()
             self._finish(exec_, self._lost(exec_, error), on_end)
             return
+        meanwhile()
         if not exec_.is_tty and isinstance(self._driver, Driver):  # no task of its own: its end is told at once
-            self._driver.follow(out, partial(self._finish, exec_, on_end=on_end), timeout_s=timeout_s)
+            then = partial(self._finish, exec_, on_end=on_end)
+            self._driver.follow(out, then, timeout_s=timeout_s, lingers=lingers)
             return
         task = asyncio.get_running_loop().create_task(self._follow(exec_, out, timeout_s, on_end))
         self._tasks.add(task)
