@@ -13,7 +13,7 @@ from typing import Final
 from execkit_mcp.output.byte_store import ByteStore
 from execkit_mcp.output.decode import Decoder
 from execkit_mcp.output.retained import DEFAULT_LIMIT_BYTES, RetainedText
-from execkit_mcp.output.terminal import Terminal
+from execkit_mcp.output.terminal import Terminal, plain_bytes
 from execkit_mcp.redaction import Redactor
 
 _NONE: Final[Mapping[str, int]] = MappingProxyType({})
@@ -29,6 +29,16 @@ class _Flow:
         self.decoder = Decoder()
         self.terminal = Terminal()
         self.redactor = redactor.stream()
+
+    def read(self, data: bytes) -> str:
+        """The clean text that ``data`` completes; plain text, which nearly all output is, takes the short way."""
+        valid = self.decoder.push_valid(data)
+        if valid is None:
+            return self.terminal.push(self.decoder.push(data))
+        text, whole = valid
+        if self.terminal.is_at_rest and (plain := plain_bytes(whole)) is not None:
+            return self.terminal.push_plain(text if plain is whole else plain.decode())
+        return self.terminal.push(text)
 
 
 class OutputChain:
@@ -63,7 +73,7 @@ class OutputChain:
         if flow is None:
             assert self._redactor is not None
             flow = self._flow = _Flow(self._redactor)
-        text = flow.terminal.push(flow.decoder.push(data))
+        text = flow.read(data)
         if text:
             self._keep(flow.redactor.push(text))
 
@@ -96,10 +106,11 @@ class OutputChain:
     def _keep(self, text: str) -> None:
         if not text:
             return
-        self.retained.append(text)
+        data = text.encode("utf-8", "replace")
+        self.retained.append_bytes(data)
         if self._digest is None:
             self._digest = hashlib.sha256()
-        self._digest.update(text.encode("utf-8", "surrogatepass"))
+        self._digest.update(data)
         if self._on_text is not None:
             self._on_text(text)
 

@@ -16,32 +16,39 @@ class Decoder:
         replaced: how many U+FFFD stand for invalid bytes or NUL so far.
     """
 
-    __slots__ = ("_decoder", "replaced")
+    __slots__ = ("_held", "replaced")
 
     def __init__(self) -> None:
-        # surrogateescape marks each invalid byte: a U+FFFD that the program itself wrote is not counted
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._held = b""  # the beginning of a character
         self.replaced = 0
+
+    def push_valid(self, data: bytes) -> tuple[str, bytes] | None:
+        """The text that ``data`` completes and its bytes; None, and nothing taken, if there is anything to mend."""
+        whole = self._held + data if self._held else data
+        if 0 in whole:
+            return None
+        try:
+            text, used = codecs.utf_8_decode(whole, "strict", False)
+        except UnicodeDecodeError:
+            return None
+        self._held = whole[used:]
+        return text, whole[:used]
 
     def push(self, data: bytes) -> str:
         """The text that ``data`` completes."""
-        return self._mend(self._decoder.decode(data, False))
+        valid = self.push_valid(data)
+        return self._mended(data, is_last=False) if valid is None else valid[0]
 
     def finish(self) -> str:
         """What was held back: an incomplete last character as U+FFFD, or nothing."""
-        return self._mend(self._decoder.decode(b"", True))
+        return self._mended(b"", is_last=True)
 
-    def _mend(self, text: str) -> str:
-        if text.isascii():
-            genuine = 0
-        else:
-            genuine = text.count(REPLACEMENT)
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        if "\0" in text:
-            text = text.replace("\0", REPLACEMENT)
-        if not text.isascii():
-            self.replaced += text.count(REPLACEMENT) - genuine
+    def _mended(self, data: bytes, *, is_last: bool) -> str:
+        whole = self._held + data
+        # surrogateescape marks each invalid byte: a U+FFFD that the program itself wrote is not counted
+        text, used = codecs.utf_8_decode(whole, "surrogateescape", is_last)
+        self._held = whole[used:]
+        genuine = text.count(REPLACEMENT)
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", REPLACEMENT)
+        self.replaced += text.count(REPLACEMENT) - genuine
         return text

@@ -167,9 +167,12 @@ class RetainedText:
 
     def append(self, text: str) -> None:
         """Add ``text`` at the end."""
-        if not text:
+        self.append_bytes(text.encode("utf-8", "replace"))
+
+    def append_bytes(self, data: bytes) -> None:
+        """Add ``data``, which is whole UTF-8, at the end."""
+        if not data:
             return
-        data = text.encode("utf-8", "replace")
         try:
             self._keep(data)
         except StorageUnavailable as error:

@@ -24,8 +24,10 @@ _ESC = "\x1b"
 _CONTROL = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_BYTES = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
 _C1_LEAD = b"\xc2"
+_C1_BYTES = lazy_regex(rb"\xc2[\x80-\x9f]")
 _SGR = lazy_regex("\x1b\\[[0-9;:]{0,64}m")
 _COLOUR = lazy_regex("\x1b\\[(?:[0-9;:]{0,64}m|0?K)")  # at the end of a line both change nothing that is read
+_COLOUR_BYTES = lazy_regex(rb"\x1b\[(?:[0-9;:]{0,64}m|0?K)")
 _STRING_BODY = f"[^\x07\x18\x1a\x1b\x9c\n]{{0,{MAX_SEQUENCE}}}"
 _TOKEN = lazy_regex(
     # a run of ordinary text
@@ -59,6 +61,20 @@ def _has_control(text: str) -> bool:
     return _C1_LEAD in data and _CONTROL.search(text) is not None
 
 
+def plain_bytes(data: bytes) -> bytes | None:
+    """UTF-8 as a terminal at the end of its line shows it, if nothing but colours and CR LF has to go; else None.
+
+    The same as ``Terminal.push`` does with the text, several times as fast.
+    """
+    if b"\r\n" in data:  # first: a CR and a LF that a sequence stands between are no line end
+        data = data.replace(b"\r\n", b"\n")
+    if b"\x1b" in data:
+        data = _COLOUR_BYTES.sub(b"", data)
+    if len(data.translate(None, _CONTROL_BYTES)) != len(data):
+        return None
+    return None if _C1_LEAD in data and _C1_BYTES.search(data) is not None else data
+
+
 class Terminal:
     """The cleaned view of one output stream, line by line."""
 
@@ -81,6 +97,16 @@ class Terminal:
                 self._take_line(line, is_open=False)
                 self._end_line()
             self._take_line(last, is_open=True)
+        return self._taken()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the cursor is at the end of its line and no escape sequence is half there."""
+        return self._cursor is None and not self._held
+
+    def push_plain(self, text: str) -> str:
+        """As ``push``, at rest, for text without control characters but tab and LF."""
+        self._append(text)
         return self._taken()
 
     def pending(self) -> str:
@@ -116,12 +142,17 @@ class Terminal:
 
     def _take_plain(self, text: str) -> bool:
         """Take ``text`` whole if nothing in it moves the cursor; returns whether it was taken."""
+        if "\r\n" in text:  # first: a CR and a LF that a sequence stands between are no line end
+            text = text.replace("\r\n", "\n")
         if _ESC in text:
             text = _COLOUR.sub("", text)
-        if "\r\n" in text:
-            text = text.replace("\r\n", "\n")
         if _has_control(text):
             return False
+        self._append(text)
+        return True
+
+    def _append(self, text: str) -> None:
+        """Take text without control characters at the end of the line."""
         border = text.rfind("\n") + 1
         if border:
             self._out.extend(self._line)
@@ -129,7 +160,6 @@ class Terminal:
             self._start_line()
         if border < len(text):
             self._write(text[border:])
-        return True
 
     def _take_line(self, line: str, *, is_open: bool) -> None:
         """One line without its LF; ``is_open``: more of it may come."""

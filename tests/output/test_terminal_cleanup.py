@@ -12,6 +12,8 @@ SCREEN = [
     ("progress", "10%\r20%\r100%\n", "100%\n"),
     ("shorter rewrite", "longer line\rshort\n", "short" + "r line\n"),
     ("rewrite and erase", "longer line\rshort\x1b[K\n", "short\n"),
+    ("a progress line that is erased", "10%\r\x1b[K\nnext\n", "\nnext\n"),
+    ("a colour between cr and lf", "red\r\x1b[0m\n", "red\n"),
     ("erase whole line", "secret\x1b[2K\rok\n", "ok\n"),
     ("erase to start", "abcdef\x1b[3D\x1b[1K\n", "    ef\n"),
     ("backspace", "abd\bc\n", "abc\n"),
