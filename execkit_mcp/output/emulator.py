@@ -1,4 +1,4 @@
-r"""A terminal's screen in memory: pyte's model of it behind a reader of our own; this module is that emulator.
+r"""A terminal's screen in memory: pyte's model of it behind a reader of our own; this module is that reader.
 
 pyte keeps the grid of cells and carries out cursor moves, erasing, margins and tabs. The reader here is ours because
 pyte's takes one character at a time, prints the bodies of sequences that it does not know, and has no alternate
@@ -7,15 +7,13 @@ of the screen, never by a number that it names.
 """
 
 import re
-from collections import deque
-from typing import Any, Final
+from typing import Final
 
-import pyte
 from pyte import modes as mo
-from pyte.screens import Char
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.output.row import SCROLLBACK_LINES, Row
+from execkit_mcp.output.grid import Grid, moved_up
+from execkit_mcp.output.row import Row
 
 __all__ = ["Emulator"]
 
@@ -33,7 +31,6 @@ _TOKEN: Final = lazy_regex(
     "|(?P<other>[\x00-\x06\x10-\x1f\x7f-\x9f])",
     re.DOTALL,
 )
-_DEC_GRAPHICS: Final = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 _ALTERNATE: Final = frozenset({47, 1047, 1049})
 _MOVES: Final = {
     "A": "cursor_up", "B": "cursor_down", "C": "cursor_forward", "D": "cursor_back", "E": "cursor_down1",
@@ -52,137 +49,15 @@ _CONTROLS: Final = {
     "\x0e": "shift_out", "\x0f": "shift_in",
 }  # fmt: skip
 _BY_CHARACTER: Final = {"control": _CONTROLS, "esc": _ESCAPES, "sharp": {"8": "alignment_display"}}
-_CELLS: Final = {chr(code): Char(chr(code)) for code in range(0x20, 0x7F)}
 _MAX_PARAMETER: Final = 9999
 _SAVED_LINES_ERASED: Final = 3
-
-
-class _Grid(pyte.Screen):
-    """pyte's screen with scrollback, an alternate screen and what runs of plain text need."""
-
-    def __init__(self, columns: int, lines: int) -> None:
-        self.scrollback: deque[Row] = deque(maxlen=SCROLLBACK_LINES)
-        self.main: tuple[Any, Any] | None = None
-        self.graphics = [False, False]
-        self.shift = 0
-        self.last = ""
-        super().__init__(columns, lines)
-
-    def full_reset(self) -> None:
-        """RIS."""
-        self.main = None
-        self.graphics, self.shift = [False, False], 0
-        self.reset()
-
-    def next_line(self) -> None:
-        """NEL."""
-        self.carriage_return()
-        self.index()
-
-    def shift_in(self) -> None:
-        """SI: the first character set."""
-        self.shift = 0
-
-    def shift_out(self) -> None:
-        """SO: the second one."""
-        self.shift = 1
-
-    def index(self) -> None:
-        """Move down; at the bottom, scroll, and keep the line that leaves the main screen at the top."""
-        top, bottom = self.margins or (0, self.lines - 1)
-        if self.cursor.y != bottom:
-            self.cursor_down()
-            return
-        if top == 0 and self.main is None:
-            self.scrollback.append(self.row(0))
-        buffer = self.buffer
-        for at in range(top, bottom):
-            line = buffer.pop(at + 1, None)
-            if line is None:
-                buffer.pop(at, None)
-            else:
-                buffer[at] = line
-
-    def row(self, at: int) -> Row:
-        """The row as text."""
-        line = self.buffer.get(at)
-        if not line:
-            return Row("", False)
-        width = self.columns
-        cells = [" "] * width
-        for x, cell in line.items():
-            if x < width:
-                cells[x] = cell.data
-        is_full = not cells[-1].isspace()
-        text = "".join(cells)
-        return Row(text if is_full else text.rstrip(), is_full)
-
-    def draw(self, data: str) -> None:
-        """Draw text; runs of ASCII without insert mode take a short way."""
-        if self.graphics[self.shift]:
-            data = data.translate(_DEC_GRAPHICS)
-        self.last = data[-1:]
-        if not data.isascii() or mo.IRM in self.mode:
-            super().draw(data)
-            return
-        at, size = 0, len(data)
-        while at < size:
-            if self.cursor.x >= self.columns:
-                if mo.DECAWM in self.mode:
-                    self.carriage_return()
-                    self.linefeed()
-                else:
-                    self.cursor.x = self.columns - 1
-                    at = max(at, size - 1)
-            x = self.cursor.x
-            run = data[at : at + self.columns - x]
-            self.buffer[self.cursor.y].update(zip(range(x, x + len(run)), map(_CELLS.__getitem__, run), strict=True))
-            self.cursor.x = x + len(run)
-            at += len(run)
-
-    def linefeed(self) -> None:
-        """LF: pyte's goes to the first column in newline mode; nobody sets that."""
-        self.index()
-
-    def swap(self, *, is_alternate: bool) -> None:
-        """Go to the alternate screen, or back."""
-        if is_alternate and self.main is None:
-            self.main = (dict(self.buffer), (self.cursor.x, self.cursor.y))
-            self.buffer.clear()
-        elif not is_alternate and self.main is not None:
-            rows, (x, y) = self.main
-            self.main = None
-            self.buffer.clear()
-            self.buffer.update(rows)
-            self.cursor.x, self.cursor.y = min(x, self.columns), min(y, self.lines - 1)
-
-    def tabulate(self, count: int) -> None:
-        """Go so many tab stops forward, or back."""
-        for _ in range(count):
-            self.tab()
-        if count < 0:
-            stops = sorted(stop for stop in self.tabstops if stop < self.cursor.x)
-            self.cursor.x = stops[count] if len(stops) >= -count else 0
-
-    def scroll(self, count: int) -> None:
-        """SU (positive) and SD."""
-        x, y = self.cursor.x, self.cursor.y
-        top, bottom = self.margins or (0, self.lines - 1)
-        for _ in range(min(abs(count), bottom - top + 1)):
-            if count > 0:
-                self.cursor.y = bottom
-                self.index()
-            else:
-                self.cursor.y = top
-                self.reverse_index()
-        self.cursor.x, self.cursor.y = x, y
 
 
 class Emulator:
     """Takes complete pieces of output and shows the screen that they leave."""
 
     def __init__(self, cols: int, rows: int) -> None:
-        self._grid = _Grid(cols, rows)
+        self._grid = Grid(cols, rows)
 
     @property
     def cursor(self) -> tuple[int, int]:
@@ -205,13 +80,29 @@ class Emulator:
         return self._grid.margins is not None
 
     def resize(self, cols: int, rows: int) -> None:
-        """Take another size; the program draws anew."""
-        self._grid.resize(rows, cols)
-        self._grid.cursor.x = min(self._grid.cursor.x, cols - 1)
-        self._grid.cursor.y = min(self._grid.cursor.y, rows - 1)
-        if self._grid.main is not None:
-            kept, place = self._grid.main
-            self._grid.main = ({at: line for at, line in kept.items() if at < rows}, place)
+        """Take another size; the program draws anew. Lines leave at the top only as far as the cursor needs room.
+
+        pyte would drop as many lines at the top as the screen becomes shorter, be they all that stands on it.
+        """
+        grid = self._grid
+        gone = max(grid.cursor.y - rows + 1, 0)
+        if grid.main is None:
+            grid.scrollback.extend(grid.row(at) for at in range(gone))
+        else:
+            kept, (x, y) = grid.main
+            above = max(y - rows + 1, 0)
+            grid.main = (moved_up(kept, above, rows), (x, y - above))
+        lines = moved_up(grid.buffer, gone, rows)
+        for line in lines.values():
+            for x in range(cols, grid.columns):
+                line.pop(x, None)
+        grid.buffer.clear()
+        grid.buffer.update(lines)
+        grid.tabstops.update(range((grid.columns // 8 + 1) * 8, cols, 8))
+        grid.lines, grid.columns = rows, cols
+        grid.set_margins()
+        grid.cursor.x = min(grid.cursor.x, cols - 1)
+        grid.cursor.y -= gone
 
     def rows(self) -> list[Row]:
         """The screen, row by row."""
@@ -282,6 +173,8 @@ class Emulator:
             elif number == 1048:  # noqa: PLR2004 - the number of the mode that saves the cursor
                 (grid.save_cursor if final == "h" else grid.restore_cursor)()
             elif number in {6, 7}:
+                if number == 7 and final == "h" and mo.DECAWM not in grid.mode:  # noqa: PLR2004
+                    grid.cursor.x = min(grid.cursor.x, grid.columns - 1)
                 (grid.set_mode if final == "h" else grid.reset_mode)(number, private=True)
 
     def _rest(self, final: str, first: int, numbers: list[int]) -> None:
@@ -291,6 +184,8 @@ class Emulator:
             case "r":
                 bottom = numbers[1] if len(numbers) > 1 else 0
                 grid.set_margins(first or None, bottom or None)
+                if not first and not bottom:  # pyte goes home only for margins that are smaller than the screen
+                    grid.cursor_position()
             case "b" if grid.last:
                 grid.draw(grid.last * count)
             case "S" | "T":

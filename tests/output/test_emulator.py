@@ -44,6 +44,21 @@ CASES = [
     ("ab\x1b7\x1b[3Hx\x1b8c", ["abc", "", "x", ""]),
     ("x\x1bcy", ["y", "", "", ""]),
     ("\x1b[?7l0123456789ab", ["012345678b", "", "", ""]),
+    ("\u26a0\ufe0f Note", ["\u26a0\ufe0f Note", "", "", ""]),
+    ("a\u200bb\ufeffc", ["abc", "", "", ""]),
+    ("e\u0301 e\u0323\u0308", ["\xe9 \u1eb9\u0308", "", "", ""]),
+    ("012345678漢x", ["012345678", "漢x", "", ""]),
+    ("012345678e\u0301\r\nx", ["012345678\xe9", "x", "", ""]),
+    ("漢字\x1b[2Gx", [" x字", "", "", ""]),
+    ("漢字\x1b[3Gx", ["漢x", "", "", ""]),
+    ("a\r\nb\x1b[4;1Hc\x1b[1;1H\x1b[M", ["b", "", "c", ""]),
+    ("a\x1b[3;1Hb\x1b[1;1H\x1b[M", ["", "b", "", ""]),
+    ("a\r\nb\x1b[1;1H\x1b[M\x1b[M", ["", "", "", ""]),
+    ("a\x1b[3;4rb", ["b", "", "", ""]),
+    ("abc\x1b[rx", ["xbc", "", "", ""]),
+    ("\x1b[2;3r\x1b[4Ha\x1b[Bb", ["", "", "", "ab"]),
+    ("\x1b[3;4r\x1b[2Ha\x1b[Ab", [" b", "a", "", ""]),
+    ("\x1b[?7l0123456789ab\x1b[?7hx", ["012345678x", "", "", ""]),
 ]
 
 
@@ -63,6 +78,33 @@ def test_a_character_at_a_time_makes_the_same_screen(text, _):
         emulator.feed(held[:cut])
         held = held[cut:]
     assert lines(emulator) == lines(screen(text))
+
+
+def test_a_smaller_screen_keeps_what_still_fits_and_the_rest_above():
+    emulator = screen("a\r\nb\r\n$ ", rows=6)
+    emulator.resize(10, 4)
+    assert (lines(emulator), emulator.cursor) == (["a", "b", "$", ""], (3, 3))
+    emulator.resize(10, 2)
+    assert (lines(emulator), emulator.cursor) == (["b", "$"], (2, 3))
+    assert [row.text for row in emulator.scrollback()] == ["a"]
+
+
+def test_a_smaller_screen_keeps_the_end_of_the_main_one_behind_a_full_screen_program():
+    emulator = screen("a\r\nb\r\nc\r\n$ \x1b[?1049h\x1b[2Jfull")
+    emulator.resize(10, 2)
+    emulator.feed("\x1b[?1049l!")
+    assert lines(emulator) == ["c", "$ !"]
+
+
+def test_a_wider_screen_has_tab_stops_to_its_end():
+    emulator = screen("", cols=10)
+    emulator.resize(40, 4)
+    emulator.feed("\t\t\t\tx")
+    assert lines(emulator)[0] == " " * 32 + "x"
+
+
+def test_marks_without_end_do_not_make_a_cell_grow():
+    assert len(lines(screen("a" + "\u0301" * 50_000))[0]) < 20
 
 
 def test_a_row_that_ran_over_the_edge_says_so():
