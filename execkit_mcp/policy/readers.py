@@ -44,6 +44,7 @@ class Reader(Struct, frozen=True, kw_only=True):
         example: a text that ``harmless`` takes; empty where nothing is.
         counter: one that it does not.
         runs_files: whether a first operand, or ``-c``, is the program, so that it reads no program from the terminal.
+        prompts: words that lead to a prompt all the same, e.g. a debugger's; a regular expression sought in them.
     """
 
     names: str
@@ -53,6 +54,7 @@ class Reader(Struct, frozen=True, kw_only=True):
     example: str = ""
     counter: str = ""
     runs_files: bool = False
+    prompts: str = ""
 
     def takes(self, text: str) -> bool:
         """Whether the text needs no judgement."""
@@ -75,9 +77,17 @@ _INTERPRETERS: Final = (
 )  # fmt: skip
 READERS: Final[tuple[Reader, ...]] = (
     Reader(names="bash rbash sh dash ash zsh ksh mksh lksh posh yash", kind=Kind.SHELL),
-    Reader(names="python pypy", kind=Kind.INTERPRETER, form="-c", runs_files=True),
-    Reader(names="node nodejs bun perl ruby", kind=Kind.INTERPRETER, form="-e", runs_files=True),
-    Reader(names="php", kind=Kind.INTERPRETER, form="-r", runs_files=True),
+    Reader(
+        names="python pypy",
+        kind=Kind.INTERPRETER,
+        form="-c",
+        runs_files=True,
+        prompts=r" -[bBdEIOPqsSuvVx]*m ?(?:code|i?pdb|bdb|pudb|IPython|asyncio|ptpython|bpython)(?:[. ]|\Z)",
+    ),
+    Reader(names="node nodejs bun", kind=Kind.INTERPRETER, form="-e", runs_files=True, prompts=" (?:inspect|debug) "),
+    Reader(names="perl", kind=Kind.INTERPRETER, form="-e", runs_files=True, prompts=r" -[acflnpsStTuUwWX0-9]*d"),
+    Reader(names="ruby", kind=Kind.INTERPRETER, form="-e", runs_files=True, prompts=r" -r ?(?:debug|irb|pry|byebug)"),
+    Reader(names="php", kind=Kind.INTERPRETER, form="-r", runs_files=True, prompts=r" -[a-zA-Z]*a(?: |\Z)"),
     *(Reader(names=names, kind=Kind.INTERPRETER, form=form) for names, form in _INTERPRETERS),
     Reader(
         names="vi vim view vimdiff nvim ex rvim rview gvim vimtutor",
@@ -99,13 +109,13 @@ READERS: Final[tuple[Reader, ...]] = (
         example="/needle\n",
         counter="!id\n",
     ),
-    Reader(
+    Reader(  # a search is not harmless: more takes eight characters at a time for one command; "!" may begin the next
         names="more zmore",
         kind=Kind.VIEWER,
         form="+",
-        harmless=rf"[0-9]{{0,9}}(?:[ bdsfzhn=\n]{{0,100}}q?|{_SEARCH})",
+        harmless=r"[0-9]{0,9}[ bdsfzhn=\n]{0,100}q?",
         example=" q",
-        counter="v",
+        counter="/needle!id\n",
     ),
     Reader(
         names="top",
@@ -140,7 +150,6 @@ _VERSION: Final = lazy_regex(r"(?:\.(?:basic|tiny|nox|gtk3?|athena|motif|real|bi
 _WORD: Final = lazy_regex(r"[\w.+-]+")
 _CODE_FLAGS: Final = frozenset({"-c", "-m", "-e", "-E", "-r", "-p", "--eval", "--print", "-pe", "-ne", "-lne", "-le"})
 _VALUED_FLAGS: Final = frozenset({"-W", "-X", "-I", "--require", "--import", "--check-hash-based-pycs", "-C"})
-_PROMPT_MODULES: Final = frozenset({"code", "pdb", "IPython", "asyncio", "ptpython", "bpython", "bdb", "ipdb", "pudb"})
 _FEW: Final = 8
 _TEXT_RUNNERS: Final = frozenset({"source", ".", "eval", "coproc", "fc", "bind", "trap"})
 _DYNAMIC: Final = lazy_regex(r"[$`]")
@@ -191,14 +200,22 @@ def reader_of(process: TerminalProcess) -> Reader:
         row = _row(said)  # a copy under another name, or a script that poses: taken at its word if that is stricter
     if row is None:
         return _OTHER
-    return row if _reads_terminal(row, process.argv) else _OTHER
+    return row if _reads_terminal(row, process.argv) else _of_script(row, process.argv)
+
+
+def _of_script(row: Reader, argv: tuple[str, ...]) -> Reader:
+    """The row of the script that an interpreter runs, if that is a program of the table too (``ruby /usr/bin/irb``)."""
+    script = next((word for word in argv[1:] if not word.startswith("-")), "") if row.runs_files else ""
+    named = _row(script.rpartition("/")[2])
+    return named if named is not None and named.kind in {Kind.INTERPRETER, Kind.EDITOR, Kind.CARRIER} else _OTHER
 
 
 def _reads_terminal(row: Reader, argv: tuple[str, ...]) -> bool:
     """Whether the program, with these words, takes text from the terminal as its row says."""
     if row.kind is Kind.SHELL:
         return is_at_prompt(argv)
-    return not (row.runs_files and has_program(argv))
+    leads_to_prompt = bool(row.prompts) and re.search(row.prompts, " ".join(["", *argv[1:_FEW]])) is not None
+    return leads_to_prompt or not (row.runs_files and has_program(argv))
 
 
 def is_at_prompt(argv: tuple[str, ...]) -> bool:
@@ -233,7 +250,7 @@ def has_program(argv: tuple[str, ...]) -> bool:
     while words:
         word = words.pop(0)
         if word in _CODE_FLAGS:
-            return not (word == "-m" and words and words[0].partition(".")[0] in _PROMPT_MODULES)
+            return True
         if word in _VALUED_FLAGS:
             words = words[1:]
         elif word in {"-", "--"}:

@@ -9,7 +9,8 @@ Theory of operation. Who stands in front of the terminal decides (``readers``):
 * other programs get plain answers (``y``, ``no``, a number, a single key). Other text is judged like the program's own
   command line: what a policy lets run on unjudged standard input may be typed into.
 * what one program leaves unread, the next one reads. While a shell, interpreter, editor, viewer or carrier waits
-  behind the program in front, or is still to come in the same command, only plain answers pass without a question.
+  behind the program in front, or is still to come in the same command, only plain answers pass without a question,
+  and single lines to an interpreter that waits for one.
 
 ``typed_verdict`` judges what is planned to be judged.
 """
@@ -194,7 +195,9 @@ def _to_prompt(scene: _Scene) -> Step:
     after = Line(held=rest)
     if is_answer or not lines.strip():
         return Step(action="type", text=lines.strip(" ") + "\n", line=after, process=process, reader=reader)
-    return Step(action="judge", text=lines, line=after, process=process, reader=reader)
+    step = Step(action="judge", text=lines, line=after, process=process, reader=reader)
+    is_sure = "\n" not in lines and _is_idle(process, scene.state, scene.line)  # this one line is its own to read
+    return step if reader.kind is Kind.SHELL or is_sure or not scene.waiting else _overheard(scene, step)
 
 
 def _unfit(name: str, text: str) -> Step | None:
@@ -299,14 +302,7 @@ def _is_harmless(scene: _Scene, whole: str) -> bool:
 def _with_floor(scene: _Scene, step: Step) -> Step:
     kind = _kind(scene)
     if scene.waiting and kind is Kind.OTHER:
-        names = ", ".join(sorted({reader.kind.value for reader in scene.waiting}))
-        return replace(
-            step,
-            floor=Verdict.ASK,
-            message=f"What the program in front leaves unread would be read by what waits behind it ({names}).",
-            hint="Answer with y, n, a number or Enter, or wait until that program is in front.",
-            is_overheard=True,
-        )
+        return _overheard(scene, step)
     if kind is Kind.CARRIER:
         return replace(
             step,
@@ -315,6 +311,17 @@ def _with_floor(scene: _Scene, step: Step) -> Step:
             hint="Run single commands instead, so that they can be judged.",
         )
     return step
+
+
+def _overheard(scene: _Scene, step: Step) -> Step:
+    names = ", ".join(sorted({reader.kind.value for reader in scene.waiting}))
+    return replace(
+        step,
+        floor=Verdict.ASK,
+        message=f"What the program in front leaves unread would be read by what waits behind it ({names}).",
+        hint="Answer with y, n, a number or Enter, or wait until that program is in front.",
+        is_overheard=True,
+    )
 
 
 def _kind(scene: _Scene) -> Kind:

@@ -38,21 +38,19 @@ def decide(step: Step, state: TerminalState, policy: CompiledPolicy, context: Co
     if reader.kind in {Kind.INTERPRETER, Kind.EDITOR, Kind.VIEWER}:
         given = f"{reader.form} {_quote(step.text)}" if reader.form != "+" else _quote("+" + step.text)
         words = f"{_quote(program_word(process, context.locator))} {given}"
-        return _askable(judge(words, policy, there))
+        return _askable(_at_least(judge(words, policy, there), step, policy))
     front = [each for each in state.front if reader_of(each).kind in {Kind.OTHER, Kind.CARRIER}]
     found = [_of_program(each, state, policy, context) for each in front] or [_unknown(step, policy, step.message)]
     told = max(found, key=lambda each: each.verdict)
+    return _askable(_at_least(told, step, policy))
+
+
+def _at_least(told: Decision, step: Step, policy: CompiledPolicy) -> Decision:
+    """``told``, or the step's own floor where that is stricter."""
     floor = max(step.floor, policy.document.defaults.decision) if step.floor is not Verdict.ALLOW else Verdict.ALLOW
-    if told.verdict < floor:
-        told = replace(
-            told,
-            verdict=floor,
-            rule=None,
-            reason_code=ReasonCode.NO_RULE,
-            message=step.message,
-            hint=step.hint,
-        )
-    return _askable(told)
+    if told.verdict >= floor:
+        return told
+    return replace(told, verdict=floor, rule=None, reason_code=ReasonCode.NO_RULE, message=step.message, hint=step.hint)
 
 
 def _of_program(process: TerminalProcess, state: TerminalState, policy: CompiledPolicy, context: Context) -> Decision:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 
 import pytest
 from msgspec.structs import replace
@@ -27,7 +28,9 @@ rules:
   - allow: [ls, cat, echo, printf, sleep, "true", pwd, grep, top, "timeout"]
   - {id: shells, effects: trusted, allow: [{bash: {flags: {deny: [-c]}}}, {dash: {flags: {deny: [-c]}}}]}
   - {id: python, effects: trusted, allow: [{python3: {flags: {deny: [-c]}}}]}
-  - {id: viewers, effects: trusted, allow: [{less: {args: ["*.txt"]}}, {vim: {flags: {deny: [-c]}, args: ["*.txt"]}}]}
+  - {id: others, effects: trusted, allow: [{perl: {flags: {deny: [-e]}}}, {node: {flags: {deny: [-e]}}}]}
+  - {id: viewers, effects: trusted, allow: [{more: {args: ["*.txt"]}}, {less: {args: ["*.txt"]}}]}
+  - {id: editors, effects: trusted, allow: [{vim: {flags: {deny: [-c]}, args: ["*.txt"]}}]}
   - {id: debugger, effects: trusted, allow: [{gdb: {flags: {deny: [-ex]}}}]}
   - {id: look, ask: [touch], reason: A person looks at this.}
   - {id: never, deny: [rm], reason: Nothing is deleted here.}
@@ -41,6 +44,10 @@ async def kit(world):
         policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state), environ={}
     ) as opened:
         yield Typist(opened, world)
+
+
+def needs(program):
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed here")
 
 
 class Typist:
@@ -387,4 +394,32 @@ async def test_a_terminal_that_changes_what_is_typed_gets_no_line(kit):
     termios.tcsetattr(master, termios.TCSANOW, modes)
     assert "stty" in (await kit.refuses("echo k rm -rf x\n")).message
     await asyncio.sleep(0)
+    await kit.end()
+
+
+@needs("more")
+async def test_a_search_in_more_is_no_way_to_a_shell(kit):
+    (kit.world.workspace / "a.txt").write_text("one\ntwo needle\nthree\n" * 100)
+    await kit.start("more a.txt", "--More--")
+    refused = await kit.refuses("/needle!>made.txt\n")
+    assert isinstance(refused, Blocked)
+    await kit.type(" ", wait_s=0.3)
+    assert not (kit.world.workspace / "made.txt").exists()
+    await kit.end()
+
+
+@pytest.mark.parametrize(
+    ("command", "prompt", "text"),
+    [
+        ("python3 -mpdb x.py", r"\(Pdb\)", "open('made.txt', 'w')\n"),
+        pytest.param("perl -d x.pl", "DB<", "open(my $f, '>', 'made.txt')\n", marks=needs("perl")),
+        pytest.param("node inspect x.js", "debug> ", "exec(\"require('fs').x\")\n", marks=needs("node")),
+    ],
+)
+async def test_a_debugger_is_judged_as_an_interpreter(kit, command, prompt, text):
+    for name in ("x.py", "x.pl", "x.js"):
+        (kit.world.workspace / name).write_text("1;\n2;\n")
+    await kit.start(command, prompt)
+    assert isinstance(await kit.refuses(text), Blocked)
+    assert not (kit.world.workspace / "made.txt").exists()
     await kit.end()

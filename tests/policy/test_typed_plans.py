@@ -2,6 +2,7 @@
 
 import pytest
 
+from execkit_mcp.model import Verdict
 from execkit_mcp.model.terminal import TerminalProcess, TerminalState
 from execkit_mcp.policy.readers import READERS, Kind, has_program, is_at_prompt, reader_of
 from execkit_mcp.policy.typed import Line, plan
@@ -23,6 +24,7 @@ def terminal(*processes, **fields):
 
 BASH, DASH, PYTHON = process("/usr/bin/bash", "bash"), process("/usr/bin/dash", "sh"), process("/usr/bin/python3.11")
 CAT, LESS, VIM = process("/usr/bin/cat"), process("/usr/bin/less", "less", "a"), process("/usr/bin/vim.basic", "vi")
+MORE = process("/usr/bin/more", "more", "a")
 SSH, TOP = process("/usr/bin/ssh", "ssh", "h"), process("/usr/bin/top")
 BEHIND = process("/usr/bin/bash", "bash", front=False)
 
@@ -46,6 +48,18 @@ def test_each_row_takes_its_example_and_not_its_counter_example(row):
         ("/usr/bin/busybox", ("busybox", "vi"), Kind.CARRIER),
         ("/usr/bin/python3.11", ("python3",), Kind.INTERPRETER),
         ("/usr/bin/python3.11", ("python3", "-m", "pdb", "x"), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "-mpdb", "x"), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "-Bm", "pdb", "x"), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "-mcodecs", "x"), Kind.OTHER),
+        ("/usr/bin/python3.11", ("python3", "/usr/bin/ipython"), Kind.INTERPRETER),
+        ("/usr/bin/perl", ("perl", "-d", "x.pl"), Kind.INTERPRETER),
+        ("/usr/bin/perl", ("perl", "-wde", "0"), Kind.INTERPRETER),
+        ("/usr/bin/perl", ("perl", "-Mbytes", "x.pl"), Kind.OTHER),
+        ("/usr/bin/node", ("node", "inspect", "x.js"), Kind.INTERPRETER),
+        ("/usr/bin/node", ("node", "inspect.js"), Kind.OTHER),
+        ("/usr/bin/ruby3.1", ("ruby", "-rdebug", "x.rb"), Kind.INTERPRETER),
+        ("/usr/bin/ruby3.1", ("ruby", "/usr/bin/irb"), Kind.INTERPRETER),
+        ("/usr/bin/python3.11", ("python3", "/usr/bin/ranger"), Kind.EDITOR),
         ("/usr/bin/python3.11", ("python3", "x.py"), Kind.OTHER),
         ("/usr/bin/python3.11", ("python3", "-i", "x.py"), Kind.INTERPRETER),
         ("/usr/bin/vim.tiny", ("vi",), Kind.EDITOR),
@@ -103,6 +117,9 @@ PLANS = [
     (LESS, "/needle\n", "type"),
     (LESS, "!id\n", "judge"),
     (LESS, "qj", "judge"),
+    (MORE, " ", "type"),
+    (MORE, "/needle!id\n", "judge"),
+    (MORE, "/needle\n", "judge"),
     (LESS, "<page-down>", "type"),
     (LESS, "<ctrl-x>", "judge"),
     (VIM, "dd", "judge"),
@@ -140,6 +157,16 @@ def test_behind_a_program_waits_a_shell_so_only_plain_answers_pass():
     assert typed("some text\n", CAT, BEHIND).floor.word == "ask"
     assert typed("<up>", LESS, BEHIND).action == "judge"
     assert typed("/rm\n", LESS, BEHIND).action == "judge"
+
+
+def test_a_shell_behind_an_interpreter_reads_none_of_what_that_leaves():
+    assert typed("1+1\n", PYTHON, BEHIND).floor is Verdict.ALLOW
+    assert typed("quit()\n>x\n", PYTHON).floor is Verdict.ALLOW
+    assert typed("quit()\n>x\n", PYTHON, BEHIND).floor is Verdict.ASK
+    busy = process("/usr/bin/python3.11", reading=False)
+    assert typed("1+1\n", busy, BEHIND).floor is Verdict.ASK
+    assert typed("1+1\n", busy, BEHIND, is_line_mode=False).floor is Verdict.ALLOW
+    assert typed("1+1\n", PYTHON, BEHIND, unread_bytes=4).floor is Verdict.ASK
 
 
 def test_plain_answers_do_not_add_up_to_a_command():
