@@ -9,7 +9,8 @@ from typing import Final
 from msgspec import Struct
 
 from execkit_mcp.model import StreamCount
-from execkit_mcp.output.digest import Units, choose, choose_ends, gaps
+from execkit_mcp.output.digest import Segment, Units, choose, choose_ends, gaps
+from execkit_mcp.output.marked import Marked, marked
 from execkit_mcp.output.retained import RetainedText
 
 MARKER_START: Final = "[… "
@@ -40,10 +41,11 @@ def view(
     if stream != "stdout":
         pointer += f", stream={stream!r}"
     if max_chars < _SMALLEST_DIGEST_CHARS:
-        units = _units(retained, 4 * max_chars, piece_bytes=max_chars // 2)
+        units = _units(retained, 4 * max_chars, piece_bytes=max_chars // 2, is_searched=False)
         kept = choose_ends(units, max_chars)
     else:
-        units = _units(retained, _ANALYSED_BYTES, piece_bytes=max(max_chars // _PIECES_A_BUDGET, _SMALLEST_PIECE))
+        piece_bytes = max(max_chars // _PIECES_A_BUDGET, _SMALLEST_PIECE)
+        units = _units(retained, _ANALYSED_BYTES, piece_bytes=piece_bytes, is_searched=True)
         total = retained.total_lines
         longest = _marker(
             Gap(lines=total, size=retained.total_bytes, alike=total, errors=total, lost=retained.dropped_bytes),
@@ -54,16 +56,23 @@ def view(
     return _rendered(retained, units, kept, pointer)
 
 
-def _units(retained: RetainedText, size: int, *, piece_bytes: int) -> Units:
+def _units(retained: RetainedText, size: int, *, piece_bytes: int, is_searched: bool) -> Units:
+    """Both ends of the text and, if it ``is_searched``, what matters between them."""
     head, tail, tail_line = _few_lines(*retained.both_ends(size))
-    if tail_line is not None:  # no half lines beside what is not at hand, unless there is nothing else
-        head = head[: head.rfind(b"\n") + 1] or head
-        if (
-            not retained.starts_line(retained.total_bytes - len(tail))
-            and 0 <= (end := tail.find(b"\n")) < len(tail) - 1
-        ):
-            tail, tail_line = tail[end + 1 :], tail_line + 1
-    return Units(head, tail, tail_line=tail_line, piece_bytes=piece_bytes)
+    total = retained.total_bytes
+    if tail_line is None:
+        return Units([Segment(data=head, offset=0, line=0)], total_bytes=total, piece_bytes=piece_bytes)
+    # no half lines beside what is not at hand, unless there is nothing else
+    head = head[: head.rfind(b"\n") + 1] or head
+    if not retained.starts_line(total - len(tail)) and 0 <= (end := tail.find(b"\n")) < len(tail) - 1:
+        tail, tail_line = tail[end + 1 :], tail_line + 1
+    found = Marked() if not is_searched else marked(retained, len(head), total - len(tail))
+    segments = [
+        Segment(data=head, offset=0, line=0),
+        *found.segments,
+        Segment(data=tail, offset=total - len(tail), line=tail_line),
+    ]
+    return Units(segments, total_bytes=total, piece_bytes=piece_bytes, hits=found.hits)
 
 
 def _few_lines(head: bytes, tail: bytes, tail_line: int | None) -> tuple[bytes, bytes, int | None]:
@@ -113,7 +122,6 @@ def _marker(gap: Gap, pointer: str, offset: int) -> str:
 
 
 def _rendered(retained: RetainedText, units: Units, kept: bytearray, pointer: str) -> tuple[str, StreamCount]:
-    void_bytes = retained.total_bytes - len(units.data)
     shown = {units.shapes[index] for index in range(len(kept)) if kept[index]}
     out: list[str] = []
     at = omitted_bytes = omitted_lines = 0  # ``at``: the first unit that is not rendered yet
@@ -121,16 +129,15 @@ def _rendered(retained: RetainedText, units: Units, kept: bytearray, pointer: st
         out.append(units.text(at, first))
         if out[-1] and not out[-1].endswith("\n"):
             out.append("\n")
-        is_void = units.void is not None and first <= units.void < end
-        size = units.starts[end] - units.starts[first] + void_bytes * is_void
-        offset = units.starts[first] + void_bytes * (units.void is not None and first > units.void)
+        offset, after = units.offsets[first], units.offsets[end]
+        size = after - offset
         lines = units.whole_lines(first, end, retained.total_lines)
         gap = Gap(
             lines=lines,
             size=size,
             alike=min(lines, sum(map(shown.__contains__, units.shapes[first:end]))),
-            errors=units.is_error.count(1, first, end),
-            lost=retained.dropped_bytes * is_void,
+            errors=units.errors(first, end),
+            lost=retained.dropped_bytes if retained.dropped_bytes and offset <= retained.head_bytes < after else 0,
         )
         out.append(_marker(gap, pointer, offset) + "\n")
         omitted_bytes += size

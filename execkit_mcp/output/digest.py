@@ -1,7 +1,7 @@
 r"""The part of a long text that matters: this module chooses which lines are kept.
 
 Theory of operation. The text is cut into units: lines, and pieces of lines that are too long for the budget.
-A part that is not at hand is one unit that cannot be kept. Units are offered in an order of worth, and each
+Each part that is not at hand is one unit that cannot be kept. Units are offered in an order of worth, and each
 is taken if what it costs still fits: its characters, plus a marker for each gap that it makes.
 
     head and tail, a little of each
@@ -16,11 +16,13 @@ Invariants: what is kept are units of the text, in order; kept and omitted units
 gives the same choice; the time is linear in the text.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import Final
+
+from msgspec import Struct
 
 from execkit_mcp.output.characters import pieces_of
 from execkit_mcp.output.shapes import repeats, shapes_of
@@ -37,35 +39,67 @@ _FIRST_LINES, _LAST_LINES = 5, 10  # shown even of a streak
 _BEFORE, _AFTER = 4, 3  # the surroundings of an error
 
 
+class Segment(Struct, frozen=True, kw_only=True):
+    """A part of a text: bytes of it, the offset that they start at, and the number (from 0) of the line there."""
+
+    data: bytes
+    offset: int
+    line: int
+
+
 class Units:
     """A text as units.
 
     Attributes:
         starts: where each unit starts in ``data``, and the end of it all.
+        offsets: where each unit starts in the whole text, and the end of it all.
         lines: the number of the line of each unit, from 0; never falling.
         is_error: 1 for each unit that speaks of an error.
-        void: the unit that stands for what is not at hand; None when everything is.
+        is_void: 1 for each unit that stands for what is not at hand.
+        hits: offsets of lines that speak of errors in what is not at hand, as far as they were looked for.
     """
 
-    def __init__(self, head: bytes, tail: bytes = b"", *, tail_line: int | None = None, piece_bytes: int) -> None:
-        """``tail_line`` is the number of the line that ``tail`` starts in; None when nothing is between."""
-        self.data = head + tail
+    def __init__(
+        self, segments: Sequence[Segment], *, total_bytes: int, piece_bytes: int, hits: Sequence[int] = ()
+    ) -> None:
+        """``segments`` are in order and do not overlap; what is between two of them is not at hand."""
+        self.data = b"".join(segment.data for segment in segments)
+        self.hits = hits
         self._is_ascii = self.data.isascii()
-        self.void: int | None = None
-        texts, starts, lines = _cut(head, 0, 0, piece_bytes)
-        shapes = _shapes(head, lines, 0)
-        if tail_line is not None:
-            self.void = len(texts)
-            tail_texts, tail_starts, tail_lines = _cut(tail, len(head), tail_line, piece_bytes)
-            first_free = head.count(b"\n")
-            shapes += [b"\0", *_shapes(tail, tail_lines, tail_line)]
-            texts += [b"\0", *tail_texts]
-            starts += [len(head), *tail_starts]
-            lines += [first_free, *tail_lines]
-        self.texts, self.starts, self.lines, self.shapes = texts, [*starts, len(self.data)], lines, shapes
-        self.is_error = bytearray(len(texts))
+        self.texts: list[bytes] = []
+        self.starts: list[int] = []
+        self.offsets: list[int] = []
+        self.lines: list[int] = []
+        self.shapes: list[bytes] = []
+        self.is_void = bytearray()
+        at = offset = line = 0
+        for segment in segments:
+            if segment.offset > offset:
+                self._take([b"\0"], [at], [offset], [line], [b"\0"], is_void=True)
+            texts, starts, lines = _cut(segment.data, at, segment.line, piece_bytes)
+            shift = segment.offset - at
+            shapes = _shapes(segment.data, lines, segment.line)
+            self._take(texts, starts, [start + shift for start in starts], lines, shapes, is_void=False)
+            at += len(segment.data)
+            offset = segment.offset + len(segment.data)
+            line = segment.line + segment.data.count(b"\n")
+        self.starts.append(at)
+        self.offsets.append(total_bytes)
+        self._voids = [index for index, is_void in enumerate(self.is_void) if is_void]
+        self.is_error = bytearray(len(self.texts))
         for index in self.units_at(error_hits(self.data)):
             self.is_error[index] = 1
+
+    def _take(
+        self, texts: list[bytes], starts: list[int], offsets: list[int], lines: list[int], shapes: list[bytes],
+        *, is_void: bool,
+    ) -> None:  # fmt: skip
+        self.texts += texts
+        self.starts += starts
+        self.offsets += offsets
+        self.lines += lines
+        self.shapes += shapes
+        self.is_void += (b"\1" if is_void else b"\0") * len(texts)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -76,7 +110,7 @@ class Units:
         return len(text) if self._is_ascii else len(text.decode("utf-8", "replace"))
 
     def text(self, first: int, end: int) -> str:
-        """The units ``first`` to ``end``, joined; none of them is the void."""
+        """The units ``first`` to ``end``, joined; none of them is a void."""
         return self.data[self.starts[first] : self.starts[end]].decode("utf-8", "replace")
 
     def whole_lines(self, first: int, end: int, total_lines: int) -> int:
@@ -86,8 +120,25 @@ class Units:
             start += 1
         return max((self.lines[end] if end < len(self.lines) else total_lines) - start, 0)
 
+    def voids(self, first: int, end: int) -> Sequence[int]:
+        """The units from ``first`` to ``end`` that stand for what is not at hand."""
+        return self._voids[bisect_left(self._voids, first) : bisect_left(self._voids, end)]
+
+    def errors(self, first: int, end: int) -> int:
+        """How many lines of the units ``first`` to ``end`` speak of an error, as far as they were looked at."""
+        return self.is_error.count(1, first, end) + sum(
+            bisect_left(self.hits, self.offsets[void + 1]) - bisect_left(self.hits, self.offsets[void])
+            for void in self.voids(first, end)
+        )
+
+    def within(self, first: int, end: int, index: int) -> tuple[int, int]:
+        """``first`` to ``end``, but no further from ``index`` than to the next void on either side."""
+        at = bisect_left(self._voids, index)
+        lowest = self._voids[at - 1] + 1 if at else 0
+        return max(first, lowest), min(end, self._voids[at] if at < len(self._voids) else len(self))
+
     def units_at(self, offsets: Iterable[int]) -> Iterator[int]:
-        """The units that stand at rising byte offsets."""
+        """The units that stand at rising places of ``data``."""
         low = 0
         for offset in offsets:
             low = bisect_right(self.starts, offset, low) - 1
@@ -133,7 +184,7 @@ class _Choice:
     def offer(self, first: int, end: int, *, most: float = float("inf")) -> int:
         """Keep the units ``first`` to ``end`` if they fit together; what it cost, 0 if they were not taken."""
         units = [index for index in range(first, end) if not self.kept[index]]
-        if not units or (self._units.void is not None and first <= self._units.void < end):
+        if not units or self._units.is_void.find(1, first, end) >= 0:
             return 0
         cost, limit = 0, min(self.left, most)
         for index in units:
@@ -167,7 +218,7 @@ class _Choice:
             for index in indexes:
                 if self.kept[index] or passed_over[index]:
                     continue
-                if index == self._units.void:
+                if self._units.is_void[index]:
                     break
                 cost = self.offer(index, index + 1, most=allowed)
                 if not cost:
@@ -223,8 +274,9 @@ def _blocks(units: Units) -> list[tuple[int, int]]:
             continue
         found = block_at(units.texts, index)
         if found is not None:
-            out.append((max(found[0], reached), found[1]))
-            reached = found[1]
+            first, end = units.within(max(found[0], reached), found[1], index)
+            out.append((first, end))
+            reached = end
     return out
 
 
@@ -262,7 +314,7 @@ def choose(units: Units, budget: int, marker_chars: int) -> bytearray:
     for first, end in wholes:  # a block that does not fit whole: its beginning and its end
         if not choice.kept[first] and spent < budget * _ERRORS_SHARE:
             spent += choice.offer(first, min(first + _AFTER, end)) + choice.offer(max(first, end - _BEFORE), end)
-    around = [(max(first - _BEFORE, 0), min(end + _AFTER, count)) for first, end in wholes if choice.kept[first]]
+    around = [units.within(first - _BEFORE, end + _AFTER, first) for first, end in wholes if choice.kept[first]]
     choice.offer_all(_from_both_ends(around), budget * _ERRORS_SHARE)
 
     warnings = [(index, index + 1) for index in units.units_at(warning_hits(units.data))]

@@ -3,6 +3,8 @@
 Offsets are byte offsets into the whole redacted UTF-8 text, whether or not a byte is still kept; no offset
 that is given out falls inside a character. What did not fit fell out of the middle: ``dropped_bytes`` long,
 starting at ``head_bytes``.
+
+Over 400 lines: one text, and each way to read it.
 """
 
 from collections import deque
@@ -370,6 +372,24 @@ class RetainedText:
             return True
         is_known = offset <= self._head_bytes or offset > self.tail_offset or self.dropped_bytes == 0
         return is_known and self._bytes(offset - 1, offset) == b"\n"
+
+    def pieces(self, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """What is kept between two offsets: where each piece starts, and the piece, which ends a line where it can."""
+        for low, high in ((start, min(end, self._head_bytes)), (max(start, self.tail_offset), end)):
+            at = low
+            while at < high:
+                data = self._bytes(at, min(at + _PIECE_BYTES, high))
+                if at + len(data) < high:
+                    data = data[: data.rfind(b"\n") + 1] or whole_characters(data) or data
+                yield at, data
+                at += len(data)
+
+    def around(self, offset: int, before: int, after: int) -> tuple[int, bytes]:
+        """What is kept around ``offset``, at most so many bytes before and after it, and where it starts."""
+        is_in_head = self.dropped_bytes and offset < self._head_bytes
+        lowest = 0 if is_in_head or not self.dropped_bytes else self.tail_offset
+        start = max(offset - before, lowest)
+        return start, self._bytes(start, min(offset + after, self._head_bytes if is_in_head else self.total_bytes))
 
     def _numbered_lines(self) -> Iterator[tuple[int, str]]:
         """Every line that is kept, with its number; one over ``_LONGEST_LINE`` comes in pieces of one number."""

@@ -12,8 +12,11 @@ from typing import Any, Final
 import re2
 from msgspec import Struct
 
+from execkit_mcp.output.characters import border_after
+
 MAX_BLOCK_LINES: Final = 400
 _MAX_LEADS: Final = 8
+_NEAR_BYTES: Final = 400
 
 
 class BlockRule(Struct, frozen=True, kw_only=True):
@@ -145,6 +148,20 @@ BLOCKS: Final = (
         counter="npm warn old lockfile",
     ),
     BlockRule(
+        name="failure in TAP",
+        opens=r"\s*not ok \d+",
+        goes_on=r"\s+\S",
+        example="not ok 7 - rounds\n  ---\n  message: 'want 1, have 2'\n  ...\n",
+        counter="ok 7 - is not ok",
+    ),
+    BlockRule(
+        name="report of valgrind",
+        opens=r"==\d+== (?:Invalid |Mismatched |Conditional jump|Use of uninit|Process terminating|.* definitely lost)",
+        goes_on=r"==\d+==  +\S",
+        example="==7== Invalid read of size 4\n==7==    at 0x109: main (a.c:7)\n==7==  Address 0x4a is freed\n",
+        counter="==7== Memcheck, a memory error detector",
+    ),
+    BlockRule(
         name="sanitizer report",
         opens=r"==\d+==\s*ERROR: |.*: runtime error: ",
         goes_on=r"\s+#\d+ |==\d+==|[A-Z]+ of size \d|SUMMARY: |$",
@@ -169,7 +186,7 @@ ERRORS: Final = (
     Sign(pattern=r"\bFAIL(?:ED)?\b", example="FAIL: test_a", counter="FAILOVER"),
     Sign(pattern=r"\*\*\* ", example="make: *** [all] Error 2", counter="a ** b"),
     Sign(
-        pattern=r"(?i:\b(?:permission denied|access denied|connection refused|connection reset|timed out)\b)",
+        pattern=r"(?i:\b(?:denied|connection (?:refused|reset)|timed out|unreachable|deadlock|corrupt(?:ed)?)\b)",
         example="ssh: Connection refused",
         counter="a refused offer",
     ),
@@ -177,6 +194,27 @@ ERRORS: Final = (
         pattern=r"(?i:\b(?:no such file|not found|undefined reference|unresolved|cannot|could not|unable to)\b)",
         example="bash: x: command not found",
         counter="founded",
+    ),
+    Sign(
+        pattern=r"(?i:\b(?:unhandled|uncaught|unexpected (?:eof|end of (?:file|input)|token))\b)",
+        example="a.sh: line 8: unexpected EOF while looking for matching `)'",
+        counter="an unexpected guest",
+    ),
+    Sign(pattern=r"\bKilled\b", example="a.sh: line 1: 77 Killed  ./worker", counter="skilled"),
+    Sign(
+        pattern=r"(?i:\bexit(?:ed)?(?: with)?(?: code| status)?[ :=]{1,2}[1-9])",
+        example="worker exited with code 137",
+        counter="exited with code 0",
+    ),
+    Sign(
+        pattern=r'(?:HTTP/[\d.]+"?|"status(?:_?[cC]ode)?":) ?5\d\d\b',
+        example='"POST /pay HTTP/1.1" 503 17',
+        counter='"GET /items/503 HTTP/1.1" 200 5',
+    ),
+    Sign(
+        pattern=r"(?m:^)[EF]\d{4} \d\d:\d\d:\d\d",
+        example="E0301 10:00:00.000001       1 leader.go:12] lost the lease",
+        counter="I0301 10:00:00.000001       1 leader.go:12] got the lease",
     ),
     Sign(
         pattern=r"(?i:\b(?:segmentation fault|core dumped|out of memory|no space left|oom-kill|killed process)\b)",
@@ -239,7 +277,7 @@ def _patterns() -> _Patterns:
 
 
 def error_hits(data: bytes) -> Iterator[int]:
-    """Offsets, one for each line that speaks of an error."""
+    """Offsets, one for each line that speaks of an error: where it starts or, if it is long, shortly before it does."""
     return _but_benign(_patterns().error, data)
 
 
@@ -251,9 +289,11 @@ def warning_hits(data: bytes) -> Iterator[int]:
 def _but_benign(pattern: Any, data: bytes) -> Iterator[int]:
     benign = _patterns().benign
     for found in pattern.finditer(data):
-        start, end = found.span()
-        start = data.rfind(b"\n", 0, start) + 1
-        if benign.search(data[start:end]) is None:
+        sign, end = found.span()
+        start = data.rfind(b"\n", 0, sign) + 1
+        if sign - start > _NEAR_BYTES:  # of a very long line, what is near
+            start = border_after(data, sign - _NEAR_BYTES)
+        if benign.search(data[start : min(end, sign + _NEAR_BYTES)]) is None:
             yield start
 
 

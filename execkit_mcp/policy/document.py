@@ -27,7 +27,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     time_s: float = 120.0
     time_max_s: float = 3600.0
-    output_bytes: int = 1_048_576
+    output_bytes: int = 8_388_608
     commands: int = 50
     processes: int | None = None
     background: Verdict = Verdict.DENY

@@ -2,6 +2,8 @@ import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from execkit_mcp.output import RetainedText, view
 from execkit_mcp.output.budget import MARKER_START
@@ -43,6 +45,63 @@ def test_a_block_in_the_middle_of_a_long_log_is_kept_whole(rule, place):
     at = int(len(lines) * place)
     out = shown("".join([*lines[:at], rule.example, *lines[at:]]))
     assert rule.example in out
+
+
+LONG = "".join(
+    f"[{n:05}] {PLAIN[n % 60 * 28 : n % 60 * 28 + 2]} compiles {n * 7919 % 9973} files\n" for n in range(60_000)
+)
+
+
+@pytest.mark.parametrize("rule", BLOCKS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("budget", [4000, 20_000])
+def test_a_block_in_the_middle_of_tens_of_thousands_of_lines_is_kept_whole(rule, budget):
+    at = LONG.index("[30000]")
+    assert rule.example in shown(LONG[:at] + rule.example + LONG[at:], budget)
+
+
+@pytest.mark.parametrize("sign", ERRORS, ids=lambda sign: sign.example)
+def test_an_error_in_the_middle_of_tens_of_thousands_of_lines_is_kept_with_its_surroundings(sign):
+    at = LONG.index("[30000]")
+    out = shown(LONG[:at] + sign.example + "\n" + LONG[at:])
+    assert re.search(r"\[29999\] .*\n" + re.escape(sign.example) + r"\n\[30000\] .*\n", out)
+
+
+def test_an_error_in_the_middle_of_one_line_of_megabytes_is_kept():
+    assert "error 4711" in shown("plain words " * 150_000 + "error 4711 " + "plain words " * 150_000)
+
+
+def test_a_gap_tells_how_many_errors_are_in_it_although_it_was_not_taken_apart():
+    at, end = LONG.index("[28000]"), LONG.index("[31000]")
+    out = shown(LONG[:at] + LONG[at:end].replace("files\n", "files: error\n") + LONG[end:])
+    assert sum(int(found) for found in re.findall(r", (\d+) with errors", out)) + out.count("files: error") == 3000
+    few = shown(LONG[:at] + "error of one shape\n" * 50 + LONG[at:])
+    assert sum(int(found) for found in re.findall(r", (\d+) with errors", few)) + few.count("of one shape") == 50
+
+
+@pytest.mark.parametrize("limit", [900, 3000, 20_000])
+@given(data=st.data())
+def test_every_line_is_counted_once_wherever_it_stands(limit, data):
+    words = ["plain", "ERROR é😀", "Traceback (most recent call last):", "  File a", "E: no", "warn", "x" * 300, ""]
+    lines = data.draw(st.lists(st.sampled_from(words), min_size=1, max_size=120))
+    text = "\n".join(lines) + data.draw(st.sampled_from(["", "\n"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_BYTES", 500)
+        patch.setattr("execkit_mcp.output.budget._ANALYSED_LINES", 8)
+        patch.setattr("execkit_mcp.output.retained._PIECE_BYTES", 97)
+        retained = RetainedText(limit_bytes=limit)
+        for at in range(0, len(text), 53):
+            retained.append(text[at : at + 53])
+        out, count = view(retained, 1000)
+    assert len(out) <= 1000
+    if count is None:
+        assert out == text
+        return
+    assert (count.total_bytes, count.total_lines) == (len(text.encode()), text.count("\n") + (not text.endswith("\n")))
+    markers = [line for line in out.splitlines() if line.startswith(MARKER_START)]
+    left_out = sum(int(found[1]) for line in markers if (found := re.search(r"(\d+) lines? left out", line)))
+    assert left_out == count.omitted_lines
+    for line in out.split("\n"):
+        assert line in text or line.startswith(MARKER_START)
 
 
 def test_a_deep_stack_in_the_middle_is_kept_whole_if_it_fits():

@@ -129,7 +129,7 @@ async def test_what_lies_on_disk_is_private_bounded_and_its_counts_exact(server,
         assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
         for path in folder.path.iterdir():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            assert path.stat().st_size <= 1_048_576
+            assert path.stat().st_size <= 8_388_608
         assert (await read(kit, result.exec_id, offset=0, max_output=200)).text.startswith("1\n2\n3\n")
 
 
