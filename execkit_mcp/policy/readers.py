@@ -19,7 +19,17 @@ from execkit_mcp.model.ports import ProgramLocator
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.model.terminal import TerminalProcess
 
-__all__ = ["READERS", "Kind", "Reader", "has_program", "is_at_prompt", "program_word", "reader_of", "readers_of"]
+__all__ = [
+    "READERS",
+    "Kind",
+    "Reader",
+    "has_program",
+    "is_at_prompt",
+    "program_word",
+    "reader_of",
+    "readers_of",
+    "reads_itself",
+]
 
 
 class Kind(StrEnum):
@@ -151,6 +161,7 @@ _WORD: Final = lazy_regex(r"[\w.+-]+")
 _CODE_FLAGS: Final = frozenset({"-c", "-m", "-e", "-E", "-r", "-p", "--eval", "--print", "-pe", "-ne", "-lne", "-le"})
 _VALUED_FLAGS: Final = frozenset({"-W", "-X", "-I", "--require", "--import", "--check-hash-based-pycs", "-C"})
 _FEW: Final = 8
+_READING_BUILTINS: Final = frozenset({"read", "mapfile", "readarray"})
 _TEXT_RUNNERS: Final = frozenset({"source", ".", "eval", "coproc", "fc", "bind", "trap"})
 _DYNAMIC: Final = lazy_regex(r"[$`]")
 _VALUED_SHELL_FLAGS: Final = frozenset({"--rcfile", "--init-file", "-o", "+o", "-O", "+O"})
@@ -176,6 +187,11 @@ def readers_of(commands: Iterable[JudgedCommand]) -> frozenset[Reader]:
             words = _WORD.findall(" ".join(command.argv[1:]).replace("/", " "))
             found |= {named for named in map(_row, words) if named is not None}
     return frozenset(found)
+
+
+def reads_itself(commands: Iterable[JudgedCommand]) -> bool:
+    """Whether a builtin among the commands may read the terminal, so that the session's own shell takes it as data."""
+    return any(word in _READING_BUILTINS for command in commands for word in (command.program, *command.argv))
 
 
 def _runs_text(command: JudgedCommand, row: Reader | None) -> bool:

@@ -40,6 +40,7 @@ _PASSWORD_KEYS: Final = _SIGNALS | {"ctrl-d", "enter", "backspace", "ctrl-u"}
 _DIALOGUE_KEYS: Final = _MOVES | {"tab", "shift-tab", "backspace", "delete", "ctrl-d", "ctrl-u", "insert"}
 _TEXT_OF: Final = {"enter": "\n", "space": " "}
 _KEYS_OF: Final = {Kind.OTHER: _DIALOGUE_KEYS, Kind.VIEWER: _MOVES, Kind.EDITOR: _MOVES}
+_NOBODY: Final = ("Nobody reads the terminal at this moment.", "Send it again.")
 _ORDER: Final = (Kind.OTHER, Kind.VIEWER, Kind.EDITOR, Kind.CARRIER)
 
 
@@ -89,7 +90,13 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def plan(
-    *, text: str | None, key: str | None, line: Line, state: TerminalState, to_come: frozenset[Reader] = frozenset()
+    *,
+    text: str | None,
+    key: str | None,
+    line: Line,
+    state: TerminalState,
+    to_come: frozenset[Reader] = frozenset(),
+    is_shell_reading: bool = True,
 ) -> Step:
     """What to do with ``text`` or ``key``.
 
@@ -99,6 +106,7 @@ def plan(
         line: what this exec has undecided.
         state: the terminal as it stands.
         to_come: what the exec may still bring to the front (``readers_of``).
+        is_shell_reading: whether a builtin of the session's own shell may read (``reads_itself``).
     """
     if text is not None:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -115,11 +123,13 @@ def plan(
     if key in _SIGNALS:
         return Step(action="type", key=key)
     seats = tuple((process, reader_of(process)) for process in state.front)
-    scene = _Scene(text=text, key=key, line=line, state=state, seats=seats, to_come=to_come)
+    scene = _Scene(
+        text=text, key=key, line=line, state=state, seats=seats, to_come=to_come, is_shell_reading=is_shell_reading
+    )
     if any(reader.kind in _LINE_KINDS for _, reader in seats):
         return _to_prompt(scene)
     if not seats and not state.is_shell_in_front:
-        return _refused("Nobody reads the terminal at this moment.", "Send it again.", is_retryable=True)
+        return _refused(*_NOBODY, is_retryable=True)
     return _text_to_program(scene) if key is None else _key_to_program(scene, key)
 
 
@@ -150,6 +160,7 @@ class _Scene(Struct, frozen=True, kw_only=True):
     state: TerminalState
     seats: tuple[tuple[TerminalProcess, Reader], ...]
     to_come: frozenset[Reader]
+    is_shell_reading: bool
 
     @property
     def whole(self) -> str:
@@ -281,6 +292,8 @@ def _text_to_program(scene: _Scene) -> Step:
         )
     passes = {Kind.OTHER: _is_answer, Kind.VIEWER: _is_harmless, Kind.EDITOR: _is_harmless}
     is_builtin = not scene.seats and not waiting  # of the session's own shell, which was judged to take it as data
+    if is_builtin and not scene.is_shell_reading and not _is_answer(scene, whole):
+        return _refused(*_NOBODY, is_retryable=True)
     if is_builtin or (kind in passes and passes[kind](scene, whole)):
         return scene.step("type", text=whole, line=after)
     if kind in {Kind.VIEWER, Kind.EDITOR} and "\n" not in whole and _is_harmless(scene, whole + "\n"):

@@ -16,7 +16,7 @@ from execkit_mcp.errors import ApprovalRequired, Blocked, CapabilityMissing, Com
 from execkit_mcp.model import Decision, Verdict
 from execkit_mcp.model.terminal import TerminalState
 from execkit_mcp.output.pattern import LinePattern
-from execkit_mcp.policy.readers import Kind, readers_of
+from execkit_mcp.policy.readers import Kind, readers_of, reads_itself
 from execkit_mcp.policy.typed import Line, Step, plan
 from execkit_mcp.policy.typed_verdict import decide
 from execkit_mcp.protocol.keys import encode, key_name
@@ -240,7 +240,8 @@ def _front(state: TerminalState) -> str:
 
 async def _planned(text: str | None, key: str | None, exec_: Exec, session: Session) -> tuple[Step, TerminalState]:
     """What to do, once the terminal is ready for it: a command that has just begun needs a moment."""
-    to_come = readers_of(exec_.decision.commands)
+    commands = exec_.decision.commands
+    to_come, is_shell_reading = readers_of(commands), reads_itself(commands)
     is_reference = reference_in(text) is not None
     loop = asyncio.get_running_loop()
     until = loop.time() + _READY_S
@@ -250,7 +251,9 @@ async def _planned(text: str | None, key: str | None, exec_: Exec, session: Sess
         state = await session.terminal(exec_)
         is_last = loop.time() >= until
         if state is not None:
-            step = plan(text=text, key=key, line=exec_.typed, state=state, to_come=to_come)
+            step = plan(
+                text=text, key=key, line=exec_.typed, state=state, to_come=to_come, is_shell_reading=is_shell_reading
+            )
             # A program may yet come to the front, or the one that is there leave it to the shell behind it.
             is_early = step.action == "judge" and (step.is_overheard or (not state.front and bool(to_come)))
             if is_reference and step.action != "password":

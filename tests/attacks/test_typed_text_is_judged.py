@@ -1,6 +1,7 @@
 """P2: what is typed to a running program is policy input; nothing slips past by being typed instead of run."""
 
 import asyncio
+import contextlib
 import json
 import shutil
 
@@ -22,7 +23,7 @@ version: 1
 name: typed
 include: [builtin:secrets]
 limits: {time_s: 60}
-shell: {state: [cd, read, source, .]}
+shell: {state: [cd, read, source, ., ulimit]}
 paths: {read: ["${workspace}/**", /usr/**, /etc/passwd], write: ["${workspace}/**"]}
 rules:
   - allow: [ls, cat, echo, printf, sleep, "true", pwd, grep, top, "timeout"]
@@ -422,4 +423,21 @@ async def test_a_debugger_is_judged_as_an_interpreter(kit, command, prompt, text
     await kit.start(command, prompt)
     assert isinstance(await kit.refuses(text), Blocked)
     assert not (kit.world.workspace / "made.txt").exists()
+    await kit.end()
+
+
+@pytest.mark.parametrize("limit", [99, 250])
+async def test_a_shell_that_cannot_undo_its_redirects_does_not_read_the_terminal_as_its_script(kit, limit):
+    await kit.start(f"ulimit -n {limit}")
+    await asyncio.sleep(0.2)
+    with contextlib.suppress(CommandInvalid):
+        await kit.type(">made.txt\n", wait_s=0.3)
+    assert not (kit.world.workspace / "made.txt").exists()
+    assert (await kit.kit.run(RunRequest(command="echo here"), requester="a")).stdout == "here\n"
+
+
+async def test_what_no_builtin_was_judged_to_read_is_not_typed_to_the_sessions_own_shell(kit):
+    await kit.start("while true; do true; done")
+    refused = await kit.refuses("anything\n")
+    assert "Nobody reads" in str(refused)
     await kit.end()

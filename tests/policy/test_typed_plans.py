@@ -169,6 +169,14 @@ def test_a_shell_behind_an_interpreter_reads_none_of_what_that_leaves():
     assert typed("1+1\n", PYTHON, BEHIND, unread_bytes=4).floor is Verdict.ASK
 
 
+def test_the_sessions_own_shell_gets_text_only_where_a_builtin_may_read_it():
+    own = terminal(is_shell_in_front=True)
+    assert plan(text="rm x\n", key=None, line=Line(), state=own).action == "type"
+    step = plan(text="rm x\n", key=None, line=Line(), state=own, is_shell_reading=False)
+    assert (step.action, step.is_retryable) == ("refuse", True)
+    assert plan(text="y\n", key=None, line=Line(), state=own, is_shell_reading=False).action == "type"
+
+
 def test_plain_answers_do_not_add_up_to_a_command():
     first = typed("y", CAT, BEHIND)
     assert first.line.pending == "y"

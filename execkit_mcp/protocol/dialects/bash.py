@@ -126,14 +126,16 @@ def line_one(
         # not the last of its list: neither errexit nor a trap on ERR takes notice
         status = f"{_B}. /dev/fd/0 <<<'\\builtin return {last_code}'&&{_B}:;"
     streams = f"250>&- <{stdin_path or '/dev/null'} >&251 2>&252"
-    if is_tty:  # what ``<&248`` replaces is kept at the first free descriptor above: 250 would pass for the status
-        streams = "<&248 250>&- >&248 2>&248"
+    closed = "248>&- 249<&- 251>&- 252>&-"
     text = quote(command + '\n\n{ __ek_p="$? ${PIPESTATUS[@]}"; } 2>&-')
+    if is_tty:
+        # bash gives up on undoing redirections at the first that fails (ulimit -n 99): 0 is one of its own, lest the
+        # shell reads the terminal as its script. 250 is closed behind it: what 0 was is kept at the first free one.
+        text = quote(f"{_B}eval {text} 250>&- >&248 2>&248 {closed}")
+        streams, closed = "<&248", ""
     # quoted, so that no alias can be named like it; without ``command`` it holds for the first command of a list only
     evaluate = f"{_B}eval" if terminal is None else f"TERM={quote(terminal)} {_B}command eval"
-    return (f"{renew}{status}{evaluate} {text} {streams} 248>&- 249<&- 251>&- 252>&-\n").encode(
-        "utf-8", "surrogateescape"
-    )
+    return (f"{renew}{status}{evaluate} {text} {streams} {closed}\n").encode("utf-8", "surrogateescape")
 
 
 def line_two(nonce: str) -> str:
