@@ -197,7 +197,10 @@ class ExecKit:
         if session is not None:
             session.used()
         await self._gate.shown(exec_)
-        return await reading.read(request, exec_)
+        found = await reading.read(request, exec_)
+        if request.grep is not None:  # it may have aged out meanwhile
+            self._ledger.get(request.exec_id, requester)
+        return found
 
     async def send(self, request: sending.SendRequest, *, requester: str) -> reading.Reading:
         """Type into a running exec; see ``runtime/sending``."""

@@ -27,7 +27,10 @@ def _options() -> Any:
 
 
 class LinePattern:
-    """A compiled pattern; raises PatternRefused if RE2 does not take it."""
+    """A compiled pattern; raises PatternRefused if RE2 does not take it.
+
+    A caret and a dollar sign match at the ends of each line.
+    """
 
     __slots__ = ("_search",)
 
@@ -37,7 +40,7 @@ class LinePattern:
                 f"The pattern has {len(pattern)} characters.", hint=f"At most {MAX_PATTERN_CHARS} are taken."
             )
         try:
-            self._search = re2.compile(pattern, options=_options()).search
+            self._search = re2.compile("(?m)" + pattern, options=_options()).search
         except re2.error as error:
             reason = error.args[0].decode("utf-8", "replace") if error.args else "malformed"
             raise PatternRefused(

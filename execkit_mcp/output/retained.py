@@ -8,7 +8,7 @@ Over 400 lines: one text, and each way to read it.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from copy import copy
 
@@ -28,6 +28,7 @@ from execkit_mcp.output.pattern import LinePattern
 DEFAULT_LIMIT_BYTES = 4 << 20
 _BLOCK_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 18
+_STEP_BYTES = 1 << 12  # searched at once
 _LONGEST_LINE = 1 << 20
 _FALLBACK_BYTES = 1 << 17
 
@@ -79,6 +80,7 @@ class RetainedText:
         "_head_limit",
         "_newlines",
         "_open",
+        "_origin",
         "_store",
         "_tail_bytes",
         "_tail_limit",
@@ -99,6 +101,7 @@ class RetainedText:
         self._newlines = 0
         self._open = True  # while everything so far is in the head
         self._extra = b""  # what a copy has at its end
+        self._origin: RetainedText | None = None  # of a copy
         self.total_bytes = 0
         self.is_terminated = True
         self.trouble = ""
@@ -134,13 +137,19 @@ class RetainedText:
         return self._store.is_spilled
 
     @property
+    def settled_bytes(self) -> int:
+        """How many bytes will not change any more."""
+        return self._stored_bytes
+
+    @property
     def _stored_bytes(self) -> int:
         return self.total_bytes - len(self._extra)
 
     def with_pending(self, text: str) -> "RetainedText":
         """This text with ``text`` at its end, to be read at once; nothing can be appended to it."""
         other = copy(self)
-        other._take_extra(text.encode("utf-8", "replace"))  # noqa: SLF001 - of this class
+        other._origin = self  # noqa: SLF001 - of this class
+        other._take_extra(text.encode("utf-8", "replace"))  # noqa: SLF001
         return other
 
     def _take_extra(self, data: bytes) -> None:
@@ -337,17 +346,29 @@ class RetainedText:
 
     def grep(self, pattern: str, max_chars: int = 20_000) -> Matches:
         """Lines that contain a match of the regular expression ``pattern``; raises ``PatternRefused``."""
+        steps = self.grep_steps(pattern, max_chars)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: Matches = end.value
+                return found
+
+    def grep_steps(self, pattern: str, max_chars: int = 20_000) -> Generator[None, None, Matches]:
+        """``grep`` in short steps, between which the text may grow; what falls out meanwhile is not searched."""
         matcher = LinePattern(pattern)
         rows: list[str] = []
         size = matches = last = 0
-        for number, line in self._numbered_lines():
-            if number != last and matcher.is_in(line):
-                matches += 1
-                last = number
-                row = f"{number}:{line}\n"
-                size += len(row)
-                if size <= max_chars:
-                    rows.append(row)
+        for lines in self._numbered_lines():
+            for number, line in lines:
+                if number != last and matcher.is_in(line):
+                    matches += 1
+                    last = number
+                    row = f"{number}:{line}\n"
+                    size += len(row)
+                    if size <= max_chars:
+                        rows.append(row)
+            yield
         return Matches(text="".join(rows), matches=matches)
 
     def lines_before(self, offset: int) -> int:
@@ -391,21 +412,31 @@ class RetainedText:
         start = max(offset - before, lowest)
         return start, self._bytes(start, min(offset + after, self._head_bytes if is_in_head else self.total_bytes))
 
-    def _numbered_lines(self) -> Iterator[tuple[int, str]]:
-        """Every line that is kept, with its number; one over ``_LONGEST_LINE`` comes in pieces of one number."""
-        regions = [(0, self.total_bytes)]
-        if self.dropped_bytes:
-            regions = [(0, self._head_bytes), (self.tail_offset, self.total_bytes)]
-        for start, end in regions:
-            number = self.lines_before(start) + 1
-            rest = b""
-            for at in range(start, end, _PIECE_BYTES):
-                *whole, rest = (rest + self._bytes(at, min(at + _PIECE_BYTES, end))).split(b"\n")
-                yield from enumerate((line.decode("utf-8", "replace") for line in whole), number)
-                number += len(whole)
-                if len(rest) > _LONGEST_LINE:
-                    whole_part = whole_characters(rest)
-                    yield number, whole_part.decode("utf-8", "replace")
-                    rest = rest[len(whole_part) :]
-            if rest:
-                yield number, rest.decode("utf-8", "replace")
+    def _numbered_lines(self) -> Iterator[list[tuple[int, str]]]:
+        """Every line that is kept, with its number, some at a time.
+
+        A line over ``_LONGEST_LINE`` comes in pieces of one number.
+        """
+        origin, end = self._origin or self, self.total_bytes
+        at, number, rest = 0, 1, b""
+        while at < end:
+            if self._head_bytes <= at < origin.tail_offset:
+                if rest:
+                    yield [(number, rest.decode("utf-8", "replace"))]
+                at, rest = origin.tail_offset, b""
+                number = origin.lines_before(min(at, origin.total_bytes)) + 1
+                continue
+            data = self._bytes(at, min(at + _STEP_BYTES, self._head_bytes if at < self._head_bytes else end))
+            if not data:  # it was let go meanwhile
+                return
+            at += len(data)
+            *whole, rest = (rest + data).split(b"\n")
+            lines = list(enumerate((line.decode("utf-8", "replace") for line in whole), number))
+            number += len(whole)
+            if len(rest) > _LONGEST_LINE:
+                whole_part = whole_characters(rest)
+                lines.append((number, whole_part.decode("utf-8", "replace")))
+                rest = rest[len(whole_part) :]
+            yield lines
+        if rest:
+            yield [(number, rest.decode("utf-8", "replace"))]

@@ -22,12 +22,11 @@ from msgspec import Struct
 from execkit_mcp.errors import CommandInvalid, ExecKitError, SessionLimit, TransportUnavailable
 from execkit_mcp.fence.plan import FencePlan
 from execkit_mcp.model import Status
-from execkit_mcp.output.pattern import LinePattern
 from execkit_mcp.output.retained import RetainedText
 from execkit_mcp.output.retained_state import load
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.runtime.environment import SESSION_VARIABLE
-from execkit_mcp.runtime.reading import MAX_MATCHED_CHARS, Reading, ReadRequest, check, piece
+from execkit_mcp.runtime.reading import Awaited, Reading, ReadRequest, check, grep, piece
 from execkit_mcp.runtime.redactor_seed import RedactorSeed
 from execkit_mcp.runtime.signalling import KEY_SIGNALS
 from execkit_mcp.storage.durable import DurableFolder, job_folders, make_job_folder
@@ -292,21 +291,22 @@ class DurableJobs:
     async def read(self, request: ReadRequest, owner: str) -> Reading | None:
         """Wait if asked to, then read a piece; None if ``owner`` has no such job."""
         check(request)
-        wanted = LinePattern(request.wait_for) if request.wait_for is not None else None
+        awaited = Awaited(request.wait_for, after=request.offset or 0) if request.wait_for is not None else None
         end_s = time.monotonic() + request.wait_s
         while True:
             each = self.find(request.exec_id, owner)
             if each is None:
                 return None
             is_over = not each.is_running or time.monotonic() >= end_s
-            if not is_over and wanted is not None:
-                text = each.output(request.stream).read(request.offset or 0, MAX_MATCHED_CHARS).text
-                is_over = wanted.is_in(text)
+            if not is_over and awaited is not None:
+                is_over = awaited.is_in(each.output(request.stream))
             if is_over:
                 break
             await asyncio.sleep(_POLL_S)
         for _ in range(_TRIES):  # what is read while more is written may be of two ages
-            reading = piece(request, each, each.output(request.stream))
+            shown = each.output(request.stream)
+            found = await grep(shown, request.grep, request.max_output) if request.grep is not None else None
+            reading = piece(request, each, shown, found=found)
             again = self.find(request.exec_id, owner)
             if again is None or again.state.get("streams") == each.state.get("streams"):
                 break

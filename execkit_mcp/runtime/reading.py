@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from execkit_mcp.errors import CommandInvalid
 from execkit_mcp.model import Status
 from execkit_mcp.output.pattern import LinePattern
-from execkit_mcp.output.retained import RetainedText
+from execkit_mcp.output.retained import Matches, RetainedText
 from execkit_mcp.protocol.completion import Completion
 from execkit_mcp.runtime.exec import Exec
 
@@ -17,6 +17,8 @@ Stream = Literal["stdout", "stderr", "screen"]
 MAX_MATCHED_CHARS: Final = 200_000
 _SCREEN_BYTES: Final = 4 << 20
 _SCREEN_PACE_S: Final = 0.05
+_LONGEST_MATCH_BYTES: Final = 4096  # of wait_for, when it comes in parts
+_TURN_S: Final = 0.002
 
 
 class ReadRequest(Struct, frozen=True, kw_only=True):
@@ -94,7 +96,26 @@ async def read(request: ReadRequest, exec_: Exec) -> Reading:
         after=request.offset or 0,
         settle_ms=request.settle_ms,
     )
-    return piece_of(request, exec_)
+    if request.grep is None:
+        return piece_of(request, exec_)
+    found = await grep(_shown(exec_, request.stream).text, request.grep, request.max_output)
+    return piece_of(request, exec_, found=found)
+
+
+async def grep(shown: RetainedText, pattern: str, max_output: int) -> Matches:
+    """What matches in ``shown``; others have their turn meanwhile, however long it is."""
+    loop = asyncio.get_running_loop()
+    steps = shown.grep_steps(pattern, max_output)
+    turned_s = loop.time()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Matches = end.value
+            return found
+        if loop.time() - turned_s > _TURN_S:
+            await asyncio.sleep(0)
+            turned_s = loop.time()
 
 
 def check(request: ReadRequest) -> None:
@@ -105,6 +126,32 @@ def check(request: ReadRequest) -> None:
     for pattern in (request.grep, request.wait_for):
         if pattern is not None:
             LinePattern(pattern)  # refuse it before waiting
+
+
+class Awaited:
+    """A pattern that a growing text is searched for; what will not change any more is searched once."""
+
+    def __init__(self, pattern: str, *, after: int) -> None:
+        self._pattern = LinePattern(pattern)
+        self._after = self._at = after
+
+    def is_in(self, text: RetainedText) -> bool:
+        """Whether it matches in ``text``, which is the one that was given before or has grown from it."""
+        while True:
+            piece = text.read(self._at, MAX_MATCHED_CHARS)
+            if self._pattern.is_in(piece.text):
+                return True
+            self._at = self._begin(text, min(piece.next_offset, text.settled_bytes))
+            if piece.next_offset >= text.total_bytes:
+                return False
+
+    def _begin(self, text: RetainedText, offset: int) -> int:
+        """Where to search from, once all before ``offset`` has been: a match may take several lines."""
+        start = max(self._after, offset - _LONGEST_MATCH_BYTES)
+        piece = text.read(start, offset - start)
+        end_of_line = piece.text.find("\n") + 1 if start > self._after else 0
+        found = piece.offset + len(piece.text[:end_of_line].encode())
+        return found if found <= offset else piece.offset
 
 
 async def wait_for(
@@ -119,13 +166,16 @@ async def wait_for(
     if pattern is None and settle_ms is None:
         await exec_.wait(wait_s)
         return
-    wanted = LinePattern(pattern) if pattern is not None else None
+    is_drawn = stream == "screen" and exec_.view is not None
+    awaited = Awaited(pattern, after=after) if pattern is not None else None
     try:
         async with asyncio.timeout(wait_s):
             while True:
                 version = exec_.version
-                if not exec_.is_running or (wanted is not None and wanted.is_in(_text_after(exec_, stream, after))):
+                if not exec_.is_running or (awaited is not None and awaited.is_in(_shown(exec_, stream).text)):
                     return
+                if is_drawn and pattern is not None:
+                    awaited = Awaited(pattern, after=after)  # what is drawn may change anywhere
                 if not await _changes(exec_, version, settle_ms):
                     return
                 if stream == "screen":  # reading it costs more than a stream
@@ -194,31 +244,38 @@ def _shown(exec_: Exec, stream: Stream) -> _Shown:
     return _Shown(text=text, begin=len(above.encode()), cursor=exec_.view.cursor, redactions=counts)
 
 
-def _text_after(exec_: Exec, stream: Stream, after: int) -> str:
-    return _shown(exec_, stream).text.read(after, MAX_MATCHED_CHARS).text
-
-
-def piece_of(request: ReadRequest, exec_: Exec, notes: tuple[str, ...] = ()) -> Reading:
-    """The piece of the output that was asked for, with these warnings."""
+def piece_of(
+    request: ReadRequest, exec_: Exec, notes: tuple[str, ...] = (), *, found: Matches | None = None
+) -> Reading:
+    """The piece of the output that was asked for, with these warnings; ``found`` is what ``grep`` found in it."""
     shown = _shown(exec_, request.stream)
     if request.stream == "screen" and exec_.view is not None and exec_.view.is_partial:
         notes += ("output came faster than it could be drawn: the screen may be incomplete until it is redrawn",)
     if request.offset is None and request.tail is None and request.grep is None:
         request = replace(request, offset=shown.begin)
-    reading = piece(request, exec_, shown.text, notes)
+    reading = piece(request, exec_, shown.text, notes, found=found)
     exec_.rest()
     if shown.redactions is None:
         return reading
     return replace(reading, cursor=shown.cursor, redactions=tuple(shown.redactions.items()))
 
 
-def piece(request: ReadRequest, exec_: Readable, shown: RetainedText, notes: tuple[str, ...] = ()) -> Reading:
-    """What the request asks for of ``shown``, a stream of ``exec_``."""
+def piece(
+    request: ReadRequest,
+    exec_: Readable,
+    shown: RetainedText,
+    notes: tuple[str, ...] = (),
+    *,
+    found: Matches | None = None,
+) -> Reading:
+    """What the request asks for of ``shown``, a stream of ``exec_``; ``found`` is what ``grep`` found in it."""
     warnings: list[str] = list(notes)
     matches = None
-    if request.grep is not None:
-        found = shown.grep(request.grep, request.max_output)
+    if found is not None:
         text, offset, next_offset, matches = found.text, 0, shown.total_bytes, found.matches
+        if shown.dropped_bytes:
+            missing = f"{shown.dropped_bytes} bytes from offset {shown.head_bytes} on"
+            warnings.append(f"{missing} are no longer kept and were not searched")
     elif request.tail is not None:
         piece = shown.tail(request.tail, request.max_output)
         text, offset, next_offset = piece.text, piece.offset, piece.next_offset

@@ -1,3 +1,5 @@
+from itertools import islice
+
 import pytest
 
 from execkit_mcp.output import RetainedText, view
@@ -73,6 +75,34 @@ def test_grep_counts_all_matches_and_shows_what_fits():
     found = filled(LINES).grep("line", max_chars=100)
     assert found.matches == 2000
     assert len(found.text) <= 100
+
+
+@pytest.mark.parametrize("limit", [40_000, 1 << 20])
+@pytest.mark.parametrize("is_copy", [False, True])
+def test_a_text_that_grows_while_it_is_searched_gives_true_lines_and_misses_none_that_stay(limit, is_copy):
+    lines = [f"row {n} {'even' if n % 2 == 0 else 'odd'}\n" for n in range(9000)]
+    retained = RetainedText(limit_bytes=limit)
+    for line in lines[:6000]:
+        retained.append(line)
+    steps = (retained.with_pending("row last even") if is_copy else retained).grep_steps("even$", 1 << 20)
+    rest = iter(lines[6000:])
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found = end.value
+            break
+        for line in islice(rest, 40):
+            retained.append(line)
+    rows = found.text.splitlines()
+    assert len(rows) == found.matches == len(set(rows))
+    for row in rows:
+        number, line = row.split(":", 1)
+        assert line == ("row last even" if is_copy and number == "6001" else lines[int(number) - 1].strip())
+    for offset, data in retained.pieces(0, retained.total_bytes):
+        for number, line in enumerate(data.decode().splitlines(), retained.lines_before(offset) + 1):
+            if "even" in line and number <= 6000:
+                assert f"{number}:{line}" in rows or not retained.starts_line(offset)
 
 
 @pytest.mark.parametrize("pattern", ["(", r"(a)\1", "(?=a)", "a" * 2000])
