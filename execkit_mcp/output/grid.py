@@ -105,7 +105,12 @@ class Grid(pyte.Screen):
                 cells[x] = cell.data
         is_full = not cells[-1].isspace()
         text = "".join(cells)
-        return Row(text if is_full else text.rstrip(), is_full)
+        if not is_full:
+            text = text.rstrip()
+            if text and at == self.cursor.y:  # the blank behind a prompt belongs to it
+                drawn = max((x for x in line if x < self.cursor.x), default=-1) + 1
+                text = max(text, "".join(cells[:drawn]), key=len)
+        return Row(text, is_full)
 
     def draw(self, data: str) -> None:
         """Draw text; runs of ASCII without insert mode take a short way."""

@@ -509,7 +509,8 @@ class Driver:
 
     def _on_report(self, report: ShellReport) -> None:
         if report.kind == "stopped":
-            self._receive(ev.ShellStopped())
+            if self._channel is not None:  # of one that was let go it does not matter any more
+                self._receive(ev.ShellStopped())
             return
         if self._channel is not None:  # what the shell said and wrote last comes first
             self._read_status()

@@ -124,7 +124,7 @@ async def test_the_python_prompt_computes(terminal):
 
 async def test_a_shell_below_the_session_keeps_its_prompt_clean(terminal):
     await terminal.start("bash --norc")
-    await terminal.shows(r"[#$]\n")
+    await terminal.shows(r"[#$] \n")
     for number in range(5):
         await terminal.type(f"echo {number}{number}\n", wait_for=rf"\n{number}{number}", wait_s=10)
     shown = await terminal.screen()
@@ -186,7 +186,7 @@ async def test_the_terminal_answers_a_program_that_waits_for_it(terminal):
 
 async def test_a_change_of_size_reaches_the_program_and_the_screen(terminal):
     await terminal.start("bash --norc")
-    await terminal.shows(r"[#$]\n")
+    await terminal.shows(r"[#$] \n")
     await terminal.type(cols=61, rows=17)
     await terminal.type("stty size\n", wait_for="17 61", wait_s=10)
     await terminal.type("seq 40\n", wait_for="40", wait_s=10)

@@ -83,9 +83,9 @@ def test_a_character_at_a_time_makes_the_same_screen(text, _):
 def test_a_smaller_screen_keeps_what_still_fits_and_the_rest_above():
     emulator = screen("a\r\nb\r\n$ ", rows=6)
     emulator.resize(10, 4)
-    assert (lines(emulator), emulator.cursor) == (["a", "b", "$", ""], (3, 3))
+    assert (lines(emulator), emulator.cursor) == (["a", "b", "$ ", ""], (3, 3))
     emulator.resize(10, 2)
-    assert (lines(emulator), emulator.cursor) == (["b", "$"], (2, 3))
+    assert (lines(emulator), emulator.cursor) == (["b", "$ "], (2, 3))
     assert [row.text for row in emulator.scrollback()] == ["a"]
 
 
@@ -105,6 +105,14 @@ def test_a_wider_screen_has_tab_stops_to_its_end():
 
 def test_marks_without_end_do_not_make_a_cell_grow():
     assert len(lines(screen("a" + "\u0301" * 50_000))[0]) < 20
+
+
+def test_the_blank_behind_a_prompt_is_shown_while_the_cursor_stands_there():
+    assert lines(screen("漢$ ")) == ["漢$ ", "", "", ""]
+    assert lines(screen("a   \r\n$ ")) == ["a", "$ ", "", ""]
+    assert lines(screen("a  \x1b[3;8H")) == ["a", "", "", ""]
+    assert lines(screen("$ \x1b[5C")) == ["$ ", "", "", ""]
+    assert lines(screen("     ")) == ["", "", "", ""]
 
 
 def test_a_row_that_ran_over_the_edge_says_so():

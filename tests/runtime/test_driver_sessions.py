@@ -8,6 +8,7 @@ import pytest
 
 from execkit_mcp.errors import CommandInvalid, SessionBusy, SessionClosed
 from execkit_mcp.runtime.driver import Driver
+from execkit_mcp.transports.base import ShellReport
 from execkit_mcp.transports.local import LocalTransport
 
 LIMIT_S = 20
@@ -249,3 +250,12 @@ async def test_a_job_that_ended_between_two_commands_says_nothing_in_the_second(
     assert shell.out["stderr"] == b""
     assert await shell.says(f"echo $?; wait {pid}; echo $?; jobs -p") == f"0\n3\n{running}\n"
     assert shell.out["stderr"] == b""
+
+
+async def test_news_of_a_shell_that_was_let_go_harms_nobody(tmp_path):
+    transport = LocalTransport()
+    driver = await Driver.open(transport, env=ENV, cwd=str(tmp_path), clock=RealClock(), entropy=RealEntropy())
+    await driver.close()
+    for report in (ShellReport(kind="stopped"), ShellReport(kind="exited", code=0), ShellReport(kind="lost")):
+        driver._on_report(report)
+    await transport.close()
