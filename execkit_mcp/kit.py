@@ -143,12 +143,12 @@ class ExecKit:
             SessionNotFound, SessionBusy, SessionClosed: the session cannot take it.
         """
         self._require_loop()
-        await self._let_others_turn()
         request = request.checked()
         self._quotas.require_time(requester, self._sessions.all())
         session = await self._session_for(request.session, requester)
         self._gate.calls += 1
         try:
+            await self._let_others_turn()
             result = await run_through(
                 request,
                 session=session,
@@ -375,12 +375,16 @@ class ExecKit:
         if why is not None:
             told, facts = f"{why.reason} ({why.limit})", {"limit": why.limit, "reason": why.reason}
         limit = "" if why is None else why.limit
-        await session.close(f"The session was closed because {told}." if told else "", limit=limit)
-        self._ledger.session_closed(session.name, session.facts.owner)
-        if self._tracing is not None:
-            self._tracing.session_closed(session)
-        self._gate.asking.session_closed(session)
-        self._gate.record("session.closed", {**_session_facts(session), **facts})
+        self._gate.calls += 1
+        try:
+            await session.close(f"The session was closed because {told}." if told else "", limit=limit)
+            self._ledger.session_closed(session.name, session.facts.owner)
+            if self._tracing is not None:
+                self._tracing.session_closed(session)
+            self._gate.asking.session_closed(session)
+            await self._gate.recorded("session.closed", {**_session_facts(session), **facts})
+        finally:
+            self._gate.calls -= 1
 
     async def close_sessions(self, reason: str, *, requester: str | None = None) -> None:
         """Close every session, or those of ``requester``; whoever waits for a command in one is told why."""
@@ -416,8 +420,11 @@ class ExecKit:
         """``text`` as it may be shown: ``session`` first, then what every session of the requester protects."""
         found = self._sessions.find(session or DEFAULT_SESSION, requester)
         text = found.redact(text) if found is not None else self._opener.redact(text)
+        done = [] if found is None else [found.secrets]
         for other in self._sessions.of(requester):
-            text = other.redact(text) if other is not found else text
+            if other is not found and (other.secrets is None or other.secrets not in done):
+                text = other.redact(text)
+                done.append(other.secrets)
         return text
 
     # ── facts ────────────────────────────────────────────────────────────────────────────────────────────
@@ -488,7 +495,8 @@ class ExecKit:
         await asyncio.gather(*(session.close() for session in sessions))
         with contextlib.suppress(ExecKitError):  # then the log is closed, and says so to whoever comes next
             for session in sessions:
-                self._gate.record("session.closed", {**_session_facts(session), "reason": "the server ends"})
+                self._gate.record_seen("session.closed", {**_session_facts(session), "reason": "the server ends"})
+            await self._gate.durable()
         if self._tracing is not None:
             for session in sessions:
                 self._tracing.session_closed(session)
@@ -606,7 +614,9 @@ async def kit_on(ground: Ground, *, owns_process: bool = False, read_only: bool 
     )
     recordings = None
     if settings.recordings:
-        recordings = Recordings(settings, clock=clock, entropy=entropy, record=gate.record)
+        recordings = Recordings(
+            settings, clock=clock, entropy=entropy, record=gate.record, record_seen=gate.record_seen
+        )
     opener.remote.record = gate.record
     kit = ExecKit(
         settings=settings,

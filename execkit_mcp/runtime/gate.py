@@ -27,6 +27,7 @@ from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.runtime.request import RunRequest
 from execkit_mcp.runtime.session import Session
 from execkit_mcp.runtime.session_facts import SessionFacts
+from execkit_mcp.runtime.system import is_somebody_ready
 from execkit_mcp.runtime.tracing import Tracing
 
 SYNC_AFTER_S: Final = 0.01
@@ -291,6 +292,11 @@ class Gate:
         """Put anything else on the record."""
         self._append(kind, data)
 
+    async def recorded(self, kind: str, data: Mapping[str, object]) -> None:
+        """As ``record``; entries that come at once share what puts them on the disk."""
+        self._append(kind, data, is_synced=False)
+        await self.durable()
+
     def record_seen(self, kind: str, data: Mapping[str, object]) -> None:
         """Put on the record what has happened already: it is on the disk in a moment, and nobody waits for that."""
         self._append_late(kind, data)
@@ -302,6 +308,11 @@ class Gate:
             AuditBusy: it was held for seconds.
         """
         await self._commit.free()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one call is at work and nobody is about to make another."""
+        return self.calls == 1 and not is_somebody_ready()
 
     async def durable(self) -> None:
         """Wait until everything that was recorded so far is on the disk.

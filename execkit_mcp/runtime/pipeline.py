@@ -98,7 +98,7 @@ async def run_through(  # noqa: C901 - the data path, in order
         on_end=_recorder(gate, session),
         on_job=_job_recorder(gate, session, ledger),
         meanwhile=partial(ledger.add, exec_),
-        lingers=gate.calls == 1,
+        lingers=gate.is_alone,
     )
     try:
         await exec_.wait(request.wait_s)

@@ -30,13 +30,15 @@ class Recordings:
         clock: Clock,
         entropy: Entropy,
         record: Callable[[str, Mapping[str, object]], None],
+        record_seen: Callable[[str, Mapping[str, object]], None],
     ) -> None:
-        """``record`` puts an entry into the audit log."""
+        """``record`` puts an entry into the audit log, on the disk; ``record_seen`` does so in a moment."""
         self._settings = settings
         self._folder = recordings_folder(settings.audit_dir)
         self._clock = clock
         self._entropy = entropy
         self._record = record
+        self._record_seen = record_seen
         self._next_sweep_s = 0.0
 
     def begin(self, session: Session) -> str:
@@ -73,7 +75,7 @@ class Recordings:
 
     def _part_ended(self, facts: PartFacts) -> None:
         try:
-            self._record("recording.finished", facts.to_json())
+            self._record_seen("recording.finished", facts.to_json())
         except ExecKitError:  # then the log is closed, and says so to whoever comes next
             return
 

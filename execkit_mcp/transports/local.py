@@ -10,6 +10,7 @@ transport and channel share the life of their descriptors.
 import array
 import asyncio
 import contextlib
+import errno
 import fcntl
 import itertools
 import json
@@ -119,15 +120,28 @@ class _Keeper:
     def _read(self) -> None:
         while self._link.fileno() >= 0:
             try:
-                packet, fds, _, _ = socket.recv_fds(self._link, keeper.MAX_PACKET, 32)
+                packet, fds, flags, _ = socket.recv_fds(self._link, keeper.MAX_PACKET, 32)
             except BlockingIOError:
                 return
             except OSError:
-                packet, fds = b"", []
+                packet, fds, flags = b"", [], 0
             if not packet:
                 self._ended()
                 return
-            self._handle(json.loads(packet), fds)
+            message = json.loads(packet)
+            if flags & socket.MSG_CTRUNC and message["event"] == "spawned":
+                self._no_room(message, fds)
+            else:
+                self._handle(message, fds)
+
+    def _no_room(self, message: dict[str, Any], fds: list[int]) -> None:
+        """This process could not take the descriptors of a shell: it may have no more."""
+        for fd in fds:
+            os.close(fd)
+        self.kill(int(message["pid"]))
+        answer = self._answers.pop(int(message["id"]), None)
+        if answer is not None and not answer.done():
+            answer.set_exception(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
 
     def _handle(self, message: dict[str, Any], fds: list[int]) -> None:  # noqa: C901 - one event after the other
         event = message["event"]

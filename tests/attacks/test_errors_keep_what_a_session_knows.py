@@ -10,15 +10,17 @@ pytestmark = pytest.mark.promise("P3")
 VALUE = "orchid" + "-lantern-meadow"
 
 
-@pytest.mark.parametrize("session", ["main", "two"])
+@pytest.mark.parametrize("session", ["main", "two", "last"])
 async def test_p3_an_error_does_not_quote_a_value_that_any_session_of_the_caller_exported(world, serve, session):
     world.policy.write_text(
         "version: 1\nname: p\n"
         'shell: {state: [export], env: {set: [DB_PASSWORD]}}\nrules:\n  - allow: [printenv, "true"]\n'
     )
     async with serve() as served:
-        if session != "main":
-            await served.call("shell_open", name=session)
+        before = ("main", "two") if session == "last" else ()  # these know the same: nothing of that value
+        for name in dict.fromkeys((*before, session)):
+            if name != "main":
+                await served.call("shell_open", name=name)
         told = await served.call("shell_run", command=f"export DB_PASSWORD={VALUE}", session=session, env_delta=True)
         shown = await served.call("shell_run", command="printenv DB_PASSWORD", session=session)
         assert "[REDACTED:known:" in json.dumps(shown.structured_content), told.structured_content

@@ -108,7 +108,8 @@ async def test_when_descriptors_run_out_the_error_says_so_and_open_sessions_go_o
             assert len(told) > 15
             assert all("Too many open files" in each and "ulimit -n" in each for each in told), told
             assert (await kit.run(RunRequest(command="echo on", session="first"), requester="a")).stdout == "on\n"
-            await kit.close_session("first", requester="a")
+            for name in ("first", "s0"):  # the audit log may take a descriptor more now
+                await kit.close_session(name, requester="a")
             await kit.open_session(requester="a", name="again")
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
