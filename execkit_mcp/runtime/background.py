@@ -249,6 +249,16 @@ class Background:
         self._notices.ended(pid)
         self.listener.ended(pid, code)
 
+    def has_ended(self, pid: int) -> bool:
+        """Whether a job's process has ended and the shell has not said how."""
+        if pid not in self._watched:
+            return False
+        fd = self._watched[pid]
+        if fd is not None:
+            return _has_ended(fd)
+        found = _stat(pid)
+        return found is None or found[0] in "ZX"
+
     def _is_child(self, pid: int) -> bool:
         found = _stat(pid)
         return found is not None and found[1] == str(self._shell_pid)

@@ -188,6 +188,10 @@ class Driver:
         """What runs directly below the shell."""
         return self._channel.children() if self._channel is not None else frozenset()
 
+    def has_ended(self, pid: int) -> bool:
+        """Whether the process of a job has ended and the shell has not said how."""
+        return self._background.has_ended(pid)
+
     # -- what callers see --------------------------------------------------------------------------
 
     @property

@@ -139,6 +139,11 @@ class Exec:
             self._done.set()
         self._tick()
 
+    def correct(self, completion: Completion) -> None:
+        """Record what has become known of how it ended."""
+        self.completion = completion
+        self._tick()
+
     def settle(self) -> None:
         """Decide everything that is held of its output."""
         for chain in self.chains.values():

@@ -125,7 +125,7 @@ class Jobs:
         if exec_.completion is None:
             self._finish(exec_, completion)
         else:
-            exec_.completion = replace(completion, cwd=self._cwd(), duration_ms=exec_.completion.duration_ms)
+            exec_.correct(replace(completion, cwd=self._cwd(), duration_ms=exec_.completion.duration_ms))
         on_end(exec_)
 
     def _finish(self, exec_: Exec, completion: Completion) -> None:

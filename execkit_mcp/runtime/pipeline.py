@@ -101,7 +101,8 @@ async def run_through(  # noqa: C901 - the data path, in order
         lingers=gate.is_alone,
     )
     try:
-        await exec_.wait(request.wait_s)
+        if await exec_.wait(request.wait_s) and exec_.jobs:
+            await session.hear_of_jobs(exec_)
     except asyncio.CancelledError:
         session.interrupt(exec_)
         raise

@@ -45,6 +45,7 @@ T = TypeVar("T")
 OpenOutside: TypeAlias = Callable[[Mapping[str, str], str], Awaitable[Driver]]
 SCREEN_LIMIT_BYTES = 262_144
 INTERRUPTED_WAIT_S = 5.0
+JOB_TOLD_S = 0.1
 RECENT = 6
 _RECENT_CHARS = 200
 _MIN_LEARNED_CHARS = 6
@@ -466,6 +467,16 @@ class Session:
         code = completion.exit_code
         self.past(exec_.canonical, exec_.status.value if code is None else f"exit {code}")
         on_end(exec_)
+
+    async def hear_of_jobs(self, exec_: Exec) -> None:
+        """Wait a moment until the shell has said how those of its jobs ended that ended before the command did."""
+        driver = self._driver
+        if isinstance(driver, Driver):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(JOB_TOLD_S):
+                    for job in exec_.jobs:
+                        while job.pid is not None and driver.has_ended(job.pid):
+                            await job.activity(job.version)
 
     def past(self, text: str, how: str) -> None:
         """Remember a command and what became of it, for the person who is asked about a later one."""

@@ -97,6 +97,22 @@ async def test_the_exit_code_of_a_job_that_ended_within_its_call_is_known(caller
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "ends"),
+    [
+        ("sh -c 'exit 4' & sleep 0.1", [("completed", 4)]),
+        ("sh -c 'exit 4' & sleep 0.7", [("completed", 4)]),  # so long that it was seen before its code was known
+        ("sleep 0.02 & wait -n", [("completed", 0)]),
+        ("sh -c 'kill -9 $$' & sleep 0.1", [("completed", 137)]),
+        ("for i in 1 2; do sh -c 'exit 5' & done; sleep 0.1", [("completed", 5), ("completed", 5)]),
+        ("sh -c 'exit 4' & sleep 61 & sleep 0.1", [("completed", 4), ("running", None)]),
+    ],
+)
+async def test_a_result_says_how_the_jobs_ended_that_ended_before_it(caller, command, ends):
+    result = await caller.run(command)
+    assert [(job.status.value, job.exit_code) for job in result.jobs] == ends
+
+
 async def test_wait_for_jobs_of_earlier_calls_tells_how_each_ended(caller):
     (one,) = (await caller.run("sh -c 'sleep 0.2; exit 4' &")).jobs
     (two,) = (await caller.run("sh -c 'sleep 0.2; exit 5' &")).jobs
