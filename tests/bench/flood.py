@@ -10,6 +10,7 @@ import secrets_found
 from report import Report, against
 
 from execkit_mcp import aio
+from execkit_mcp.detectors import DetectSecrets
 from execkit_mcp.output import RetainedText
 from execkit_mcp.redaction import Redactor
 from execkit_mcp.runtime.sdk_policy import Policy
@@ -33,7 +34,7 @@ def _cat_and_decode(source: Path) -> float:
 
 
 def _redact(pieces: Iterable[str]) -> float:
-    stream = Redactor(key=b"0" * 32).stream()
+    stream = Redactor(key=b"0" * 32, confirmers=(DetectSecrets(),)).stream()  # as a session's
     start = time.perf_counter()
     for piece in pieces:
         stream.push(piece)

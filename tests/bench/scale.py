@@ -45,10 +45,11 @@ def proportional_kb(pids: list[int]) -> int:
 async def measure(report: Report, count: int) -> None:
     """Open ``count`` sessions, use one among them, use all at once, close them."""
     with tempfile.TemporaryDirectory(prefix="execkit-bench-") as folder:
+        os.mkdir(f"{folder}/work")  # noqa: PTH102 - before anything is measured
         async with open_kit(
             policy=Policy.default_deny(allow=[":"]).compiled,
-            state_dir=folder,
-            workspace=folder,
+            state_dir=f"{folder}/state",
+            workspace=f"{folder}/work",
             environ={"EXECKIT_MAX_SESSIONS": str(count)},
         ) as kit:
             empty = proportional_kb(family())
