@@ -7,6 +7,7 @@ has come meanwhile, nothing is typed. What remains is the moment between that lo
 """
 
 import asyncio
+import contextlib
 from typing import Final
 
 from msgspec import Struct
@@ -122,7 +123,9 @@ async def send(request: SendRequest, exec_: Exec, session: Session, gate: Gate, 
         session.withdraw(exec_)
         send_signal(name, exec_, session)
     elif request.text is not None or request.key is not None:
-        notes = await _type_as_judged(request, exec_, session, gate, secrets)
+        # one at a time: a line that another call types meanwhile may change what this one does
+        async with session.typing if request.key not in INTERRUPTS else contextlib.nullcontext():
+            notes = await _type_as_judged(request, exec_, session, gate, secrets)
         if request.key in INTERRUPTS:
             session.withdraw(exec_)
     await wait_for(exec_, stream, request.wait_for, wait_s=request.wait_s, after=before, settle_ms=request.settle_ms)

@@ -58,6 +58,7 @@ class Session:
     Attributes:
         key: this very session, by its server's process and a random part: names are used again.
         recent: the commands before, with what became of them; redacted.
+        typing: held from judging what is typed until it is typed.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._replying = asyncio.Lock()
+        self.typing = asyncio.Lock()
         self._size = (facts.cols, facts.rows)
         self.watch: FenceWatch | None = None
         self.jobs = Jobs(make=self._job, clock=clock, cwd=lambda: driver.cwd)

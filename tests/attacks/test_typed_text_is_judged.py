@@ -15,6 +15,7 @@ from execkit_mcp.policy.typed import Line, plan
 from execkit_mcp.runtime.reading import ReadRequest
 from execkit_mcp.runtime.request import RunRequest
 from execkit_mcp.runtime.sending import SendRequest
+from execkit_mcp.runtime.session import Session
 
 pytestmark = pytest.mark.promise("P2")
 
@@ -440,4 +441,24 @@ async def test_what_no_builtin_was_judged_to_read_is_not_typed_to_the_sessions_o
     await kit.start("while true; do true; done")
     refused = await kit.refuses("anything\n")
     assert "Nobody reads" in str(refused)
+    await kit.end()
+
+
+async def test_of_two_sends_at_once_the_second_is_judged_after_the_first_is_typed(kit, monkeypatch):
+    await kit.start(BASH, PROMPT)
+    seen, judged, typed = [], Session.judged, Session.type
+
+    async def judges(session, judge):
+        seen.append("judged")
+        await asyncio.sleep(0.05)
+        return await judged(session, judge)
+
+    async def types(session, *arguments):
+        seen.append("typed")
+        return await typed(session, *arguments)
+
+    monkeypatch.setattr(Session, "judged", judges)
+    monkeypatch.setattr(Session, "type", types)
+    await asyncio.gather(kit.type("cd /\n"), kit.type("echo two\n", wait_for="\ntwo", wait_s=5))
+    assert seen == ["judged", "typed"] * 2
     await kit.end()
