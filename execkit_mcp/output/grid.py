@@ -42,12 +42,13 @@ class Grid(pyte.Screen):
         self.main: tuple[Any, Any] | None = None
         self.graphics = [False, False]
         self.shift = 0
+        self.saved: tuple[int, int, bool, tuple[bool, ...], int] | None = None
         self.last = ""
         super().__init__(columns, lines)
 
     def full_reset(self) -> None:
         """RIS."""
-        self.main = None
+        self.main = self.saved = None
         self.graphics, self.shift = [False, False], 0
         self.reset()
 
@@ -171,6 +172,25 @@ class Grid(pyte.Screen):
             x -= 1
         if x in line and len(line[x].data) < _MAX_MARKS and unicodedata.category(char).startswith("M"):
             line[x] = Char(unicodedata.normalize("NFC", line[x].data + char))
+
+    def insert_characters(self, count: int | None = None) -> None:
+        """ICH: what is pushed over the right margin is gone; pyte's lets one character come back."""
+        line = self.buffer[self.cursor.y]
+        for x in range(self.columns - 1, self.cursor.x - 1, -1):
+            cell = line.pop(x, None)
+            if cell is not None and x + (count or 1) < self.columns:
+                line[x + (count or 1)] = cell
+
+    def save_cursor(self) -> None:
+        """DECSC: one place is kept, and restored as often as is asked; pyte keeps a stack of them."""
+        self.saved = (self.cursor.x, self.cursor.y, mo.DECOM in self.mode, tuple(self.graphics), self.shift)
+
+    def restore_cursor(self) -> None:
+        """DECRC."""
+        x, y, has_origin, graphics, self.shift = self.saved or (0, 0, False, (False, False), 0)
+        (self.set_mode if has_origin else self.reset_mode)(mo.DECOM)
+        self.graphics = list(graphics)
+        self.cursor.x, self.cursor.y = min(x, self.columns - 1), min(y, self.lines - 1)
 
     def cursor_up(self, count: int | None = None) -> None:
         """CUU: a margin holds only who stands within it; pyte's takes others there."""
