@@ -79,7 +79,7 @@ def tmux(tmp_path):
 
 
 def test_the_screen_is_what_tmux_shows(tmux):
-    chance = random.Random(os.environ.get("EXECKIT_SEED", "screen"))
+    chance = random.Random("screen")
     for number in range(TEXTS):
         text = "".join(chance.choice(PIECES)(chance) for _ in range(chance.randint(3, 14)))
         emulator = Emulator(COLS, ROWS)
