@@ -37,13 +37,13 @@ from execkit_mcp.protocol.dialects import bash, bash_env, bash_jobs
 from execkit_mcp.protocol.dialects.dialect import LOCAL, Dialect
 from execkit_mcp.protocol.framing import NONCE_BYTES, Record, RecordParser
 from execkit_mcp.protocol.ladder import LADDER, is_list, may_end_shell
+from execkit_mcp.protocol.signal_names import NAMES_OF_CODES, SIGNAL_BASE, signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SIGNAL_BASE", "ShellMachine", "State"]
+__all__ = ["ShellMachine", "State"]
 
-SIGNAL_BASE = 128
 _START_S, _ASK_S, _SNAPSHOT_S = 5.0, 1.0, 0.05
 _INSISTS = ((signal.SIGINT, 0.25), (signal.SIGTERM, 0.5), (signal.SIGKILL, 1.0))
 """A shell that was hit just as it forked says that the command has ended, and then waits for it all the same."""
@@ -54,9 +54,8 @@ _STATUS_FIELDS = 3
 _NOT_FOUND, _PID_DIGITS = 127, 10
 _SHORTEST_PIPE = 1 + 2
 """The code of the whole, then those of two parts."""
-_STOP_SIGNALS = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+_STOP_CODES = frozenset(SIGNAL_BASE + n for n in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU))
 _RESPAWN_LIMIT = 3
-_NAMES = {SIGNAL_BASE + number: number.name for number in signal.Signals}
 
 _Actions = list[act.Action]
 
@@ -222,7 +221,7 @@ class ShellMachine:
             told = f"The shell ended with exit code {event.code}"
             code, name = event.code, None
             if event.code < 0:
-                name = signal.Signals(-event.code).name
+                name = signal_name(-event.code)
                 code = SIGNAL_BASE - event.code
                 told = f"The shell was ended by {name}"
             self._last_code = code
@@ -357,9 +356,9 @@ class ShellMachine:
         if not codes and self.state is State.ENDING and code == self._last_code and code > SIGNAL_BASE:
             code = SIGNAL_BASE + signal.SIGINT  # bash lets an older code of a signal stand when SIGINT ends a text
         self._last_code = code or 0
-        name = _NAMES.get(code or 0)
+        name = NAMES_OF_CODES.get(code or 0)
         parts = tuple(codes[1:]) if len(codes) >= _SHORTEST_PIPE else ()
-        is_stop = name is not None and signal.Signals[name] in _STOP_SIGNALS
+        is_stop = code in _STOP_CODES
         done: _Actions = [] if codes else [act.WriteScript(data=self._dialect.unhide())]
         if not is_stop and self.state is not State.ENDING:
             return done + self._finish(now_s, exit_code=code, signal_name=name, pipe_status=parts)

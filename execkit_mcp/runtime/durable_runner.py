@@ -23,6 +23,7 @@ from typing import Any
 from execkit_mcp.fence import enter
 from execkit_mcp.output.chain import OutputChain
 from execkit_mcp.output.retained_state import save
+from execkit_mcp.protocol.signal_names import signal_name
 from execkit_mcp.runtime.redactor_seed import RedactorSeed
 from execkit_mcp.storage.durable import DurableFolder, take_lock
 from execkit_mcp.transports import keeper
@@ -151,7 +152,7 @@ class _Runner:
 
     def _write(self, status: str, code: int | None = None) -> None:
         self._written_s, self._is_dirty = time.monotonic(), False
-        name = signal.Signals(-code).name if code is not None and code < 0 else None
+        name = signal_name(-code) if code is not None and code < 0 else None
         redactions: dict[str, int] = {}
         for chain in self._chains.values():
             for kind, count in chain.redactions.items():

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from execkit_mcp.errors import CommandInvalid
 from execkit_mcp.model import Clock
 from execkit_mcp.protocol.completion import Completion
-from execkit_mcp.protocol.machine import SIGNAL_BASE
+from execkit_mcp.protocol.signal_names import NAMES_OF_CODES
 from execkit_mcp.runtime.background import Sink
 from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.transports.keeper import processes_below
@@ -22,7 +22,6 @@ from execkit_mcp.transports.keeper import processes_below
 __all__ = ["SIGNALS", "Jobs"]
 
 SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "STOP", "CONT", "USR1", "USR2")
-_NAMES = {SIGNAL_BASE + number: number.name for number in signal.Signals}
 _KEPT_PER_EXEC = 200
 _LATER = "Its exit code is known when the command that runs in the session has ended."
 
@@ -102,7 +101,7 @@ class Jobs:
 
     def ended(self, pid: int, code: int | None) -> None:
         """A job ended."""
-        name = _NAMES.get(code or 0)
+        name = NAMES_OF_CODES.get(code or 0)
         warnings = () if code is not None else ("Its exit code is not known: the shell does not count it as its job.",)
         self._end(pid, Completion(exit_code=code, signal=name, warnings=warnings))
 

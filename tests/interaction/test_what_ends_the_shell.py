@@ -13,6 +13,8 @@ LIMIT_S = 20
 ENDS = (
     "kill -9 $$",
     "kill -KILL $BASHPID",
+    "kill -40 $$; sleep 60",
+    "kill -32 $$; sleep 60",
     "exec sleep 60",
     "exec true",
     "exec bash",
@@ -51,6 +53,13 @@ async def test_what_the_moment_before_made_is_there_in_the_shell_that_replaces_i
     assert completion.is_state_restored
     assert "restored" in completion.warnings[0]
     assert (await run('echo "$kept $(pwd)"; greet'))[1] == b"yes /usr\nhello\n"
+
+
+@pytest.mark.parametrize(("number", "name"), [(34, "SIGRTMIN"), (40, "SIGRTMIN+6"), (64, "SIGRTMAX")])
+async def test_signals_without_a_word_of_their_own_have_a_name(run, number, name):
+    for command in (f"kill -{number} $$", f"bash -c 'kill -{number} $$'"):
+        completion, _ = await run(command)
+        assert (completion.exit_code, completion.signal) == (128 + number, name)
 
 
 @pytest.mark.parametrize("tty", [False, True])

@@ -133,6 +133,15 @@ async def test_what_lies_on_disk_is_private_bounded_and_its_counts_exact(server,
         assert (await read(kit, result.exec_id, offset=0, max_output=200)).text.startswith("1\n2\n3\n")
 
 
+async def test_a_signal_without_a_word_of_its_own_ends_a_job_as_any_other(server):
+    async with server() as kit:
+        result = await run(kit, "bash -c 'kill -40 $$' ; exit 3")
+        assert (await read(kit, result.exec_id, wait_s=10)).exit_code == 3
+        result = await run(kit, "kill -40 $$")
+        reading = await read(kit, result.exec_id, wait_s=10)
+        assert (reading.status, reading.exit_code) == ("completed", 168)
+
+
 async def test_an_unknown_id_is_not_found_whatever_it_looks_like(server):
     async with server() as kit:
         for exec_id in ("x_0123456789ab", "../../etc", "x_../.././..", ""):
