@@ -24,6 +24,7 @@ from execkit_mcp.errors import (
     ApprovalRequired,
     Blocked,
     ConfigError,
+    SessionClosed,
     TransportUnavailable,
     TransportUnknown,
 )
@@ -39,6 +40,7 @@ __all__ = ["Approver", "OutputChunk", "Question", "Session", "create"]
 REQUESTER: Final = "sdk"
 MAX_OUTPUT_CHARS: Final = 1_000_000
 _LOOK_S: Final = 0.25
+_TURNS_TO_CLOSE: Final = 4
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -78,6 +80,9 @@ class Session:
         self._name = name
         self._approver = approver
         self._stack = stack
+        self._is_closed = False
+        self._streams = 0
+        self._left_streams: set[asyncio.Future[None]] = set()
 
     @property
     def name(self) -> str:
@@ -125,6 +130,7 @@ class Session:
             reason=reason,
             approval_id=approval_id,
         )
+        await self._be_ready()
         result = await self._run(request)
         if result.status is Status.APPROVAL_PENDING and self._approver is not None:
             result = await self._run(await self._approved(request, result))
@@ -144,13 +150,38 @@ class Session:
         request = RunRequest(
             command=command, session=self._name, wait_s=0.0, timeout_s=timeout_s, stdin=stdin, reason=reason
         )
+        await self._be_ready()
         result = await self._kit.run(request, requester=REQUESTER)
         if result.status is Status.APPROVAL_PENDING and self._approver is not None:
             result = await self._kit.run(await self._approved(request, result), requester=REQUESTER)
         _unless_blocked(result)
-        async with aclosing(self._kit.follow(result.exec_id, requester=REQUESTER)) as pieces:
-            async for stream, text in pieces:
-                yield OutputChunk.of(text, stream)
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._streams += 1
+        try:
+            async with aclosing(self._kit.follow(result.exec_id, requester=REQUESTER)) as pieces:
+                try:
+                    async for stream, text in pieces:
+                        yield OutputChunk.of(text, stream)
+                except GeneratorExit:
+                    self._left_streams.add(ended)
+                    raise
+        finally:
+            self._streams -= 1
+            self._left_streams.discard(ended)
+            ended.set_result(None)
+
+    async def _be_ready(self) -> None:
+        """Wait for the end of a stream that was left with ``break``: the event loop closes it, some turns later.
+
+        Raises SessionClosed.
+        """
+        if self._is_closed:
+            raise SessionClosed(f"Session {self._name!r} is closed.", hint="Open another with create.")
+        if self._streams:
+            for _ in range(_TURNS_TO_CLOSE):
+                await asyncio.sleep(0)
+            if self._left_streams:
+                await asyncio.wait(self._left_streams)
 
     async def _run(self, request: RunRequest) -> ExecResult:
         """Run it; the approver is asked as well about what waits beneath it (an exec, a connection)."""
@@ -256,6 +287,7 @@ class Session:
 
     async def close(self) -> None:
         """End the shell and everything below it; closing twice does nothing."""
+        self._is_closed = True
         await self._stack.aclose()
 
     async def __aenter__(self) -> Self:

@@ -23,6 +23,7 @@ from execkit_mcp.config.settings import Settings, TargetSettings
 from execkit_mcp.errors import ApprovalExpired, CommandInvalid, ExecKitError
 from execkit_mcp.model import Clock, Decision, Entropy, ExecResult
 from execkit_mcp.model.version import VERSION
+from execkit_mcp.output.budget import MARKER_START
 from execkit_mcp.policy import CompiledPolicy
 from execkit_mcp.policy.explain import explain
 from execkit_mcp.runtime import reading, sending
@@ -217,7 +218,10 @@ class ExecKit:
         return await sending.send(request, exec_, session, self._gate, self._opener.secrets)
 
     async def follow(self, exec_id: str, *, requester: str) -> AsyncGenerator[tuple[str, str]]:
-        """Yield ``(stream, text)`` as output comes, until the exec ends; leaving early interrupts it."""
+        """Yield ``(stream, text)`` as output comes, until the exec ends; leaving early interrupts it.
+
+        A line tells of what fell out of the middle before it was read.
+        """
         self._require_loop()
         exec_ = self._ledger.get(exec_id, requester)
         offsets = {"stdout": 0, "stderr": 0}
@@ -226,9 +230,14 @@ class ExecKit:
             while True:
                 is_last, version = not exec_.is_running, exec_.version
                 for stream in ("stdout", "stderr"):
-                    while piece := exec_.chain(stream).retained.read(offsets[stream]).text:
-                        offsets[stream] += len(piece.encode())
-                        yield stream, piece
+                    while (piece := exec_.chain(stream).retained.read(offsets[stream])).text:
+                        offsets[stream] = piece.next_offset
+                        if piece.skipped_bytes:
+                            yield (
+                                stream,
+                                f"\n{MARKER_START}{piece.skipped_bytes} bytes fell out before they were read]\n",
+                            )
+                        yield stream, piece.text
                 if is_last:
                     return
                 await exec_.activity(version)

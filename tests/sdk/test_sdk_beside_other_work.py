@@ -6,6 +6,7 @@ import time
 import pytest
 
 from execkit_mcp import Policy, aio
+from execkit_mcp.errors import SessionBusy, SessionClosed
 
 _ALLOWED = ["echo", ":", "sleep", "seq"]
 _ENOUGH_TURNS = 10
@@ -77,3 +78,45 @@ async def test_more_than_a_pipe_holds_is_whole(session):
     assert result.truncated["stdout"].total_bytes == sum(len(f"{number}\n") for number in range(1, 400_001))
     assert result.stdout.startswith("1\n2\n")
     assert result.stdout.endswith("400000\n")
+
+
+async def test_a_stream_that_was_left_keeps_no_command_waiting_or_busy(session):
+    for _ in range(5):
+        async for _chunk in session.stream("echo go; sleep 60"):
+            break
+        assert (await session.exec("echo free")).stdout == "free\n"
+        async for _chunk in session.stream("echo go; sleep 60"):
+            break
+        assert [str(chunk) async for chunk in session.stream("echo again")] == ["again\n"]
+
+
+async def test_a_stream_that_is_still_read_is_in_the_way_of_others(session):
+    async for _chunk in session.stream("echo go; sleep 60"):
+        with pytest.raises(SessionBusy):
+            await session.exec("echo x")
+        break
+
+
+async def test_what_a_slow_reader_of_a_stream_missed_is_told_and_nothing_comes_twice(session):
+    chunks = []
+    async for chunk in session.stream("seq 3000000"):
+        if not chunks:
+            await asyncio.sleep(4)  # meanwhile the middle falls out
+        chunks.append(chunk)
+    text = "".join(chunks)
+    (gap,) = [line for line in text.splitlines() if line.startswith("[…")]
+    before, after = text.split(f"\n{gap}\n")
+    told = int(gap.split()[1])
+    whole = "".join(f"{number}\n" for number in range(1, 3_000_001))
+    assert whole.startswith(before)
+    assert whole.endswith(after)
+    assert len(before) + told + len(after) == len(whole)
+
+
+async def test_a_closed_session_says_so(session):
+    await session.close()
+    await session.close()
+    with pytest.raises(SessionClosed):
+        await session.exec("echo x")
+    with pytest.raises(SessionClosed):
+        [chunk async for chunk in session.stream("echo x")]
