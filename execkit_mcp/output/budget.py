@@ -96,7 +96,7 @@ class Gap(Struct, frozen=True, kw_only=True):
     Attributes:
         lines: lines of which nothing is kept.
         size: bytes.
-        alike: lines whose shape is that of a line that is kept.
+        alike: lines whose shape is that of a line that is kept; 0 where not all were looked at.
         errors: lines that speak of an error.
         lost: bytes that cannot be read any more.
     """
@@ -132,10 +132,11 @@ def _rendered(retained: RetainedText, units: Units, kept: bytearray, pointer: st
         offset, after = units.offsets[first], units.offsets[end]
         size = after - offset
         lines = units.whole_lines(first, end, retained.total_lines)
+        is_known = not units.voids(first, end)
         gap = Gap(
             lines=lines,
             size=size,
-            alike=min(lines, sum(map(shown.__contains__, units.shapes[first:end]))),
+            alike=min(lines, sum(map(shown.__contains__, units.shapes[first:end]))) if is_known else 0,
             errors=units.errors(first, end),
             lost=retained.dropped_bytes if retained.dropped_bytes and offset <= retained.head_bytes < after else 0,
         )

@@ -70,6 +70,14 @@ def test_an_error_in_the_middle_of_one_line_of_megabytes_is_kept():
     assert "error 4711" in shown("plain words " * 150_000 + "error 4711 " + "plain words " * 150_000)
 
 
+def test_of_lines_that_were_not_looked_at_no_likeness_is_told():
+    alike = "".join(f"{n} handled a request\n" for n in range(90_000))
+    markers = [line for line in shown(alike).splitlines() if line.startswith(MARKER_START)]
+    (big,) = [line for line in markers if "50000" in line or re.search(r"[456]\d{4} lines", line)]
+    assert "like lines shown" not in big
+    assert all("all like lines shown" in line for line in markers if line != big)
+
+
 def test_a_gap_tells_how_many_errors_are_in_it_although_it_was_not_taken_apart():
     at, end = LONG.index("[28000]"), LONG.index("[31000]")
     out = shown(LONG[:at] + LONG[at:end].replace("files\n", "files: error\n") + LONG[end:])
