@@ -55,6 +55,7 @@ class Reader(Struct, frozen=True, kw_only=True):
         counter: one that it does not.
         runs_files: whether a first operand, or ``-c``, is the program, so that it reads no program from the terminal.
         prompts: words that lead to a prompt all the same, e.g. a debugger's; a regular expression sought in them.
+        repeats: whether an empty line carries the one before out again; debuggers found by ``prompts`` do as well.
     """
 
     names: str
@@ -65,6 +66,11 @@ class Reader(Struct, frozen=True, kw_only=True):
     counter: str = ""
     runs_files: bool = False
     prompts: str = ""
+    repeats: bool = False
+
+    def leads_to_prompt(self, argv: tuple[str, ...]) -> bool:
+        """Whether these words lead to a prompt by ``prompts``."""
+        return bool(self.prompts) and re.search(self.prompts, " ".join(["", *argv[1:_FEW]])) is not None
 
     def takes(self, text: str) -> bool:
         """Whether the text needs no judgement."""
@@ -79,8 +85,6 @@ _INTERPRETERS: Final = (
     ("psql pgcli", "-c"),
     ("mysql mariadb mycli mongo mongosh clickhouse clickhouse-client", "-e"),
     ("sqlite sqlite3 duckdb litecli", ":memory:"),
-    ("gdb", "-ex"),
-    ("lldb", "-o"),
     ("dc bc jshell ghci ocaml utop erl sbcl guile racket clisp swift tclsh wish expect gnuplot octave maxima gp", "-e"),
     ("ftp sftp lftp telnet redis-cli sqlplus isql cqlsh influx mail mailx mutt at batch crontab", "-e"),
     ("fish csh tcsh pwsh powershell elvish nu xonsh rc es scsh", "-c"),
@@ -98,6 +102,8 @@ READERS: Final[tuple[Reader, ...]] = (
     Reader(names="perl", kind=Kind.INTERPRETER, form="-e", runs_files=True, prompts=r" -[acflnpsStTuUwWX0-9]*d"),
     Reader(names="ruby", kind=Kind.INTERPRETER, form="-e", runs_files=True, prompts=r" -r ?(?:debug|irb|pry|byebug)"),
     Reader(names="php", kind=Kind.INTERPRETER, form="-r", runs_files=True, prompts=r" -[a-zA-Z]*a(?: |\Z)"),
+    Reader(names="gdb", kind=Kind.INTERPRETER, form="-ex", repeats=True),
+    Reader(names="lldb", kind=Kind.INTERPRETER, form="-o", repeats=True),
     *(Reader(names=names, kind=Kind.INTERPRETER, form=form) for names, form in _INTERPRETERS),
     Reader(
         names="vi vim view vimdiff nvim ex rvim rview gvim vimtutor",
@@ -230,8 +236,7 @@ def _reads_terminal(row: Reader, argv: tuple[str, ...]) -> bool:
     """Whether the program, with these words, takes text from the terminal as its row says."""
     if row.kind is Kind.SHELL:
         return is_at_prompt(argv)
-    leads_to_prompt = bool(row.prompts) and re.search(row.prompts, " ".join(["", *argv[1:_FEW]])) is not None
-    return leads_to_prompt or not (row.runs_files and has_program(argv))
+    return row.leads_to_prompt(argv) or not (row.runs_files and has_program(argv))
 
 
 def is_at_prompt(argv: tuple[str, ...]) -> bool:

@@ -52,11 +52,13 @@ class Line(Struct, frozen=True, kw_only=True):
         pending: typed since the last line end; somebody may not have read it yet.
         last: the shell that the last whole line was typed to, and its naps then: until it has woken, that line is
             on its way.
+        is_once: whether a person approved the last whole line, for this once.
     """
 
     held: str = ""
     pending: str = ""
     last: tuple[int, int] = (0, 0)
+    is_once: bool = False
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -204,6 +206,11 @@ def _to_prompt(scene: _Scene) -> Step:
     if not end:
         return Step(action="hold", line=Line(held=whole))
     after = Line(held=rest)
+    if not lines.strip() and scene.line.is_once and (reader.repeats or reader.leads_to_prompt(process.argv)):
+        return _refused(
+            f"An empty line has {name} repeat the line before, which a person approved for once.",
+            "Type the whole line again, or another one.",
+        )
     if is_answer or not lines.strip():
         return Step(action="type", text=lines.strip(" ") + "\n", line=after, process=process, reader=reader)
     step = Step(action="judge", text=lines, line=after, process=process, reader=reader)

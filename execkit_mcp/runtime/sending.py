@@ -175,7 +175,7 @@ async def _type(
         return ()
     match step.action:
         case "hold":
-            exec_.typed = replace(step.line, last=exec_.typed.last)
+            exec_.typed = replace(step.line, last=exec_.typed.last, is_once=exec_.typed.is_once)
             count = len(step.line.held)
             return (f"{count} characters are held until the line ends; send key enter to have it judged and typed",)
         case "refuse":
@@ -201,7 +201,8 @@ async def _type(
     reader = next((each for each in now.front if step.process is not None and each.pid == step.process.pid), None)
     is_shell = step.reader is not None and step.reader.kind is Kind.SHELL
     last = (reader.pid, reader.naps) if reader is not None and is_shell else exec_.typed.last
-    exec_.typed = replace(step.line, last=last)
+    is_once = exec_.typed.is_once if decision is None else decision.verdict is not Verdict.ALLOW
+    exec_.typed = replace(step.line, last=last, is_once=is_once)
     return ()
 
 

@@ -39,13 +39,19 @@ rules:
 """
 
 
+@contextlib.asynccontextmanager
+async def opened(world):
+    async with open_kit(
+        policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state), environ={}
+    ) as kit:
+        yield Typist(kit, world)
+
+
 @pytest.fixture
 async def kit(world):
     world.policy.write_text(POLICY)
-    async with open_kit(
-        policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state), environ={}
-    ) as opened:
-        yield Typist(opened, world)
+    async with opened(world) as typist:
+        yield typist
 
 
 def needs(program):
@@ -461,4 +467,23 @@ async def test_of_two_sends_at_once_the_second_is_judged_after_the_first_is_type
     monkeypatch.setattr(Session, "type", types)
     await asyncio.gather(kit.type("cd /\n"), kit.type("echo two\n", wait_for="\ntwo", wait_s=5))
     assert seen == ["judged", "typed"] * 2
+    await kit.end()
+
+
+@needs("gdb")
+async def test_an_approved_line_is_not_repeated_by_an_empty_one(world):
+    world.policy.write_text(POLICY.replace("ask: [touch]", "ask: [touch, {gdb: {flags: {require: [-ex]}}}]"))
+    async with opened(world) as kit:
+        await _approves_once(kit)
+
+
+async def _approves_once(kit):
+    await kit.start("gdb -q -nx", r"\(gdb\) ")
+    asked = await kit.refuses("print $n++\n")
+    assert isinstance(asked, ApprovalRequired)
+    kit.kit.answer(asked.approval_id, approve=True, channel="cli", who="me")
+    await kit.type("print $n++\n", approval_id=asked.approval_id, wait_for=r"\$1 = ", wait_s=5)
+    for again in ({"text": "\n"}, {"key": "enter"}, {"text": "  \n"}):
+        assert "repeat" in str(await kit.refuses(**again))
+    assert "$2" not in (await kit.type("y\n", wait_s=0.3)).text
     await kit.end()
