@@ -27,8 +27,8 @@ from execkit_mcp.runtime.exec import Exec
 from execkit_mcp.runtime.request import RunRequest
 from execkit_mcp.runtime.session import Session
 from execkit_mcp.runtime.session_facts import SessionFacts
-from execkit_mcp.runtime.system import is_somebody_ready
 from execkit_mcp.runtime.tracing import Tracing
+from execkit_mcp.runtime.turns import is_somebody_ready
 
 SYNC_AFTER_S: Final = 0.01
 RETRY_S: Final = 0.02

@@ -1,6 +1,5 @@
-"""The real clock and source of chance, what else the event loop has to do, how a process is told from a later one."""
+"""The real clock, the real source of chance, and how a process is told from a later one of the same number."""
 
-import asyncio
 import os
 import secrets
 import time
@@ -29,15 +28,6 @@ class SystemEntropy:
     def token_bytes(self, size: int) -> bytes:
         """``size`` random bytes."""
         return secrets.token_bytes(size)
-
-
-def is_somebody_ready() -> bool:
-    """Whether something else is ready to run on this event loop now; True where the loop does not tell.
-
-    asyncio's own loops keep what is ready in ``_ready``, in every version so far; other loops need not.
-    """
-    ready = getattr(asyncio.get_running_loop(), "_ready", None)
-    return ready is None or bool(ready)
 
 
 def process_key() -> str:
