@@ -176,10 +176,11 @@ class Terminal:
         Returns whether it was one.
         """
         text = _SGR.sub("", line) if _ESC in line else line
-        if is_open and text.endswith("\r"):
+        held = "\r" if is_open and text.endswith("\r") else ""  # its LF may follow
+        first, *rewrites = text.removesuffix(held).split("\r")
+        if not rewrites or _CONTROL.search("".join([first, *rewrites])) is not None:
             return False
-        first, *rewrites = text.split("\r")
-        if _CONTROL.search("".join([first, *rewrites])) is not None or self._column() + len(text) >= MAX_LINE:
+        if max(self._column() + len(first), *map(len, rewrites)) >= MAX_LINE:
             return False
         shown = ""
         for rewrite in reversed(rewrites):
@@ -188,6 +189,7 @@ class Terminal:
         self._move_to(0)
         self._write(shown)
         self._move_to(len(rewrites[-1]))
+        self._held = held
         return True
 
     def _interpret(self, text: str, *, is_open: bool) -> None:

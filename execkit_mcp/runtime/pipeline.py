@@ -189,7 +189,7 @@ def result_of(exec_: Exec, *, session: Session, clock: Clock, max_output: int) -
         now_s=clock.monotonic_s(),
         cwd=session.redact(session.cwd if exec_.completion is None else exec_.completion.cwd),
         fence=fence_of(None) if exec_.is_outside else session.facts.fence,
-        warnings=(NOTE,) if exec_.is_outside else (),
+        warnings=(*((NOTE,) if exec_.is_outside else ()), *_more_jobs(exec_)),
         jobs=job_notes(exec_, session) if exec_.jobs else (),
         env_delta=None if exec_.completion is None else _shown_delta(exec_.completion.env_delta, session),
     )
@@ -224,6 +224,11 @@ def job_notes(exec_: Exec, session: Session) -> tuple[JobNote, ...]:
         )
         for job in exec_.jobs[:_SHOWN_JOBS]
     )
+
+
+def _more_jobs(exec_: Exec) -> tuple[str, ...]:
+    more = len(exec_.jobs) - _SHOWN_JOBS
+    return (f"{more} more jobs were started; shell_info lists those that run",) if more > 0 else ()
 
 
 def _job_recorder(gate: Gate, session: Session, ledger: Ledger) -> Callable[[Exec], None]:

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from execkit_mcp.output import terminal
@@ -106,3 +108,12 @@ def test_the_quick_look_for_control_characters_finds_what_the_pattern_finds():
     for code in (*range(0x120), 0xD800, 0xFFFD, 0x1F600):
         for text in (chr(code), f"ab{chr(code)}é\n\t"):
             assert terminal._has_control(text) == bool(terminal._CONTROL.search(text)), (code, text)
+
+
+def test_a_progress_line_of_megabytes_takes_no_time_by_the_character():
+    terminal, chunk = Terminal(), "".join(f"\r{n}%" for n in range(100)) * 160 + "\r"
+    start = time.process_time()
+    for _ in range(120):
+        assert terminal.push(chunk) == ""
+    assert time.process_time() - start < 3
+    assert terminal.push("100%\n") == "100%\n"

@@ -113,6 +113,12 @@ async def test_a_result_says_how_the_jobs_ended_that_ended_before_it(caller, com
     assert [(job.status.value, job.exit_code) for job in result.jobs] == ends
 
 
+async def test_jobs_that_a_result_has_no_room_for_are_counted(caller):
+    result = await caller.run("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do : & done; wait")
+    assert len(result.jobs) == 20
+    assert any("2 more jobs" in warning for warning in result.warnings)
+
+
 async def test_wait_for_jobs_of_earlier_calls_tells_how_each_ended(caller):
     (one,) = (await caller.run("sh -c 'sleep 0.2; exit 4' &")).jobs
     (two,) = (await caller.run("sh -c 'sleep 0.2; exit 5' &")).jobs
