@@ -141,9 +141,12 @@ class Awaited:
             piece = text.read(self._at, MAX_MATCHED_CHARS)
             if self._pattern.is_in(piece.text):
                 return True
-            self._at = self._begin(text, min(piece.next_offset, text.settled_bytes))
-            if piece.next_offset >= text.total_bytes:
+            begin = self._begin(text, min(piece.next_offset, text.settled_bytes))
+            if piece.next_offset >= text.total_bytes or piece.next_offset <= self._at:
+                self._at = begin
                 return False
+            # where something fell out of the middle a match cannot go on: there is nothing to go back for
+            self._at = begin if begin > self._at else piece.next_offset
 
     def _begin(self, text: RetainedText, offset: int) -> int:
         """Where to search from, once all before ``offset`` has been: a match may take several lines."""
