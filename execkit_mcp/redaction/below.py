@@ -321,7 +321,7 @@ def _words_gates() -> tuple[str, ...]:
         rf"^{cells}(?:{_SHORT})\r?$",
         rf"{words}[^:\n]*:[ \t\r]*$",
         f"{words}{opened}",
-        rf"{prompt}[^\n]*(?:{_CLEAR})",
+        rf"{prompt}[^\n]*(?:{_CLEAR})[^\n]*$",  # once in a line, which may be question marks, as they look here
         rf"{prompt}[^\n]*(?:{_SHORT})[^a-z\n]",
         rf"{prompt}[^\n]*(?:{_SHORT})\r?$",
         rf"^[ \t]*[0-9]+\) \"[^\n]*{words}",

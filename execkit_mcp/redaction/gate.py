@@ -60,6 +60,19 @@ def gate_of_words(words: Iterable[str]) -> str:
     return "(?:" + "|".join("".join(map(_literal, word)) for word in words) + ")"
 
 
+def gates_of_words(words: Iterable[str]) -> tuple[str, ...]:
+    """The gate of each of the keywords.
+
+    Those without a character of ASCII all look like question marks here, of which there may be millions in a row, or a
+    text in another script: they have one gate together, which matches once in a line.
+    """
+    kept = list(words)
+    foreign = [word for word in kept if not any(map(str.isascii, word))]
+    own = [gate_of_words([word]) for word in kept if word not in foreign]
+    shared = [rf"(?:\x3f{{{min(map(len, foreign))}}}[^\n]*$)"] if foreign else []
+    return (*own, *shared)
+
+
 def is_specific(gate: str) -> bool:
     """Whether ``gate`` starts with fixed characters, so that few places of a text open it."""
     return _GENERIC_START.match(gate) is None and re.match(gate, "") is None

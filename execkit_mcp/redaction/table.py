@@ -8,7 +8,7 @@ from execkit_mcp.redaction.calls import CALLS
 from execkit_mcp.redaction.chosen import CHOSEN
 from execkit_mcp.redaction.commands import COMMANDS
 from execkit_mcp.redaction.devices import DEVICES
-from execkit_mcp.redaction.gate import Gates, gate_of_words
+from execkit_mcp.redaction.gate import Gates, gate_of_words, gates_of_words
 from execkit_mcp.redaction.place import place_rule
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.shape import rule_of
@@ -54,7 +54,7 @@ def gates() -> Gates:
     every = (*dict.fromkeys((*quick, *(gate for rule in RULES for gate in _several(rule.gate())), _CONFIRM_GATE)),)
     words = {*CONFIRM_WORDS, *(word for rule in RULES if rule.is_behind for word in rule.keywords)}
     least = sorted(word for word in words if not any(other != word and other in word for other in words))
-    return Gates(every, frozenset(range(len(quick), len(every))), tuple(gate_of_words([word]) for word in least))
+    return Gates(every, frozenset(range(len(quick), len(every))), gates_of_words(least))
 
 
 @cache

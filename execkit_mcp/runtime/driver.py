@@ -12,6 +12,7 @@ Over 400 lines, because it is the only place that touches descriptors in a sessi
 
 import asyncio
 import contextlib
+import logging
 import os
 import select
 import signal
@@ -50,6 +51,8 @@ from execkit_mcp.transports.base import (
 )
 
 __all__ = ["Driver", "Sink"]
+
+_LOG = logging.getLogger(__name__)
 
 _CHUNK = 1 << 18
 _DRAIN_BYTES = 1 << 18
@@ -482,7 +485,14 @@ class Driver:
     # -- events ------------------------------------------------------------------------------------
 
     def _receive(self, event: ev.Event) -> None:
-        for action in self._machine.receive(event, self._clock.monotonic_s()):
+        try:
+            actions = self._machine.receive(event, self._clock.monotonic_s())
+        except Exception:
+            if isinstance(event, ev.ChannelLost):
+                raise
+            _LOG.exception("The session protocol failed; the session is given up.")
+            actions = self._machine.receive(ev.ChannelLost(), self._clock.monotonic_s())  # a hung one helps nobody
+        for action in actions:
             self._actions[type(action)](action)
 
     def _must(self) -> Channel:

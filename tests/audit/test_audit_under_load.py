@@ -257,6 +257,7 @@ async def test_while_a_command_waits_for_the_disk_its_session_starts_no_other(tm
 
 
 @pytest.mark.promise("P6")
+@pytest.mark.usefixtures("disk_of_ours")
 async def test_what_changes_something_is_on_the_disk_before_it_runs_and_what_reads_before_it_is_seen(
     tmp_path, monkeypatch
 ):

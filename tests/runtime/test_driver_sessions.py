@@ -259,3 +259,16 @@ async def test_news_of_a_shell_that_was_let_go_harms_nobody(tmp_path):
     for report in (ShellReport(kind="stopped"), ShellReport(kind="exited", code=0), ShellReport(kind="lost")):
         driver._on_report(report)
     await transport.close()
+
+
+async def test_a_fault_of_our_own_protocol_ends_the_session_and_hangs_nobody(shell, monkeypatch, caplog):
+    def broken(_data, _nonces):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(shell.driver._machine._parser, "push", broken)
+    completion = await shell.run("echo x")
+    assert completion.is_lost
+    assert not shell.driver.is_open
+    assert "a fault" in caplog.text
+    with pytest.raises(SessionClosed):
+        await shell.run("echo y")
