@@ -96,15 +96,10 @@ def hide_terminals(own: str) -> None:
     """Put a device that cannot be opened over every terminal that stands here, but for ``own``."""
     with os.scandir("/dev/pts") as found:
         paths = [each.path for each in found if each.name.isdigit() and each.path != own]
-    cover = ""  # with many sessions there are many terminals: a bind of the first cover has its flags already
     for path in paths:
         if os.access(path, os.R_OK) or os.access(path, os.W_OK):
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                if cover:
-                    kernel.mount(cover, path, "", _BIND)
-                else:
-                    _hide(path)
-                    cover = path
+                _hide(path)
 
 
 def _set_flags(target: str, options: tuple[str, ...]) -> None:
