@@ -747,6 +747,9 @@ class Driver:
         self._inside_pids.clear()
         self._background.shell_gone()
         self._arm(act.ArmTimer(seconds=None))
+        if self._timer is not None:  # it would keep us until its moment
+            self._timer.cancel()
+            self._timer = None
         channel, self._channel = self._channel, None
         self._status_poll = None
         if channel is None:

@@ -272,3 +272,10 @@ async def test_a_fault_of_our_own_protocol_ends_the_session_and_hangs_nobody(she
     assert "a fault" in caplog.text
     with pytest.raises(SessionClosed):
         await shell.run("echo y")
+
+
+async def test_a_closed_session_waits_for_no_moment_any_more(shell):
+    await shell.run("echo x")
+    await shell.driver.close()
+    waiting = [handle for handle in asyncio.get_running_loop()._scheduled if not handle.cancelled()]
+    assert not [handle for handle in waiting if "Driver" in repr(handle)]
