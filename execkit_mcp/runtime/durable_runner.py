@@ -173,9 +173,7 @@ class _Runner:
 
 def _become_job() -> None:
     keeper.end_with_parent()
-    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_DFL)
+    keeper.reset_signals()
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (min(soft, 0), hard))
 

@@ -64,6 +64,7 @@ __all__ = [
     "end_with_parent",
     "main",
     "processes_below",
+    "reset_signals",
 ]
 
 SHELL_FDS = {"script": 0, "tty": 248, "stdin": 249, "status": 250, "stdout": 251, "stderr": 252}
@@ -71,7 +72,8 @@ SHELL_FDS = {"script": 0, "tty": 248, "stdin": 249, "status": 250, "stdout": 251
 
 MAX_PACKET = 1 << 16
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
-_DEFAULT_SIGNALS = sorted(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+_CHANGEABLE_SIGNALS = sorted(set(range(1, signal.NSIG)) - {signal.SIGKILL, signal.SIGSTOP})
+_RT_SIGACTION = {"x86_64": 13, "aarch64": 134}.get(os.uname().machine)
 _PASSES, _QUIET_PASSES = 200, 2
 _CLOSE_RANGE_CLOEXEC = 4
 _NEEDED_FILES = 512
@@ -505,10 +507,7 @@ class _Keeper:
         for fd in sources.values():
             if fd not in SHELL_FDS.values():
                 os.set_inheritable(fd, False)
-        for number in _DEFAULT_SIGNALS:
-            with contextlib.suppress(OSError, ValueError):
-                signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        reset_signals()
         resource.setrlimit(resource.RLIMIT_NOFILE, self._shell_files)
         os.umask(umask)
 
@@ -607,6 +606,22 @@ def continue_when_orphaned() -> None:
 def end_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def reset_signals() -> None:
+    """Give every signal its default action and block none: what is ignored or blocked is inherited (execve(2)).
+
+    The C library refuses to touch the two real-time signals that it keeps for itself (signal(7)), so the kernel is
+    asked directly; a parent that ignores them (a runtime, a supervisor) would make a shell deaf to them.
+    """
+    for number in _CHANGEABLE_SIGNALS:
+        try:
+            signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError):
+            if _RT_SIGACTION is not None:
+                default = ctypes.create_string_buffer(32)  # struct kernel_sigaction; SIG_DFL, no flags, no mask
+                ctypes.CDLL(None).syscall(_RT_SIGACTION, number, default, None, 8)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _children() -> set[int]:
