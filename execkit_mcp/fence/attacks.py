@@ -4,7 +4,7 @@ Each row is a few lines of bash, or of Python where bash cannot do it, that prin
 They name what the runner (``runtime/attack_matrix``) has put into the folder ``$D``: ``copied`` and ``wc`` (copies of a program),
 ``linked`` and ``hard`` (links to one that no rule names), ``script`` (``#!/bin/sh``), ``own`` (a script whose interpreter is
 ``copied``), ``lib.so`` (a library); and ``$STATE``, ``$CONFIG`` (files of configuration and policy), ``$OWN`` (those of
-them that did not come with us), ``$PORT`` (a listener outside), ``$SERVER`` and ``$KEEPER`` (process ids), ``$TERMINAL``, ``$SHARED`` and ``$KEY`` (a terminal, a file of shared memory, and its System V key, all outside).
+them that did not come with us), ``$PORT`` (a listener outside), ``$SERVER`` and ``$KEEPER`` (process ids), ``$TERMINAL`` (``$TERMINAL_AT``: device and inode), ``$SHARED`` and ``$KEY`` (a terminal, a file of shared memory, and its System V key, all outside).
 """
 
 from typing import NamedTuple
@@ -263,7 +263,8 @@ ATTACKS: tuple[Attack, ...] = (
         "other-terminal",
         "terminal",
         "the terminal of somebody outside, to write on it or read what is typed",
-        "os.open(os.environ['TERMINAL'],os.O_RDWR|os.O_NOCTTY); won()",
+        "at=os.fstat(os.open(os.environ['TERMINAL'],os.O_RDWR|os.O_NOCTTY)); "
+        "f'{at.st_dev}:{at.st_ino}'==os.environ['TERMINAL_AT'] and won()",
     ),
     _py(
         "shared-memory",

@@ -439,7 +439,7 @@ def _holes(  # noqa: C901 - a line each
         held = "where they stood in the workspace when the shell started; elsewhere " if has_mounts else ""
         yield f"refused names at any depth (**/…) are held {held}by the policy's reading of the command alone"
     if has_mounts:
-        yield "terminals, and sockets of services, that come into being after the session's shell started can be opened"
+        yield "sockets of services that come into being after the session's shell started can be opened"
     else:
         yield "terminals of the same user can be opened, and his sockets and shared memory"
     if any(facts.host.kind(f"{facts.place.home}/{each}") for each in tools.CACHES) and facts.builds:

@@ -1,6 +1,6 @@
 """Going inside: what a child of the keeper does just before it becomes the shell, in the only order that works.
 
-    namespaces → mounts → limits → capabilities → no_new_privs → Landlock → seccomp (closes the calls used before)
+    namespaces → mounts → terminal → limits → capabilities → no_new_privs → Landlock → seccomp (closes the calls used before)
 
 Any failure raises: a shell whose plan could not be carried out is not started.
 """
@@ -11,9 +11,9 @@ import socket
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from execkit_mcp.fence import landlock, mounts, namespaces, privileges, rlimits, seccomp
+from execkit_mcp.fence import landlock, mounts, namespaces, privileges, rlimits, seccomp, terminals
 
-__all__ = ["become_first_process", "enter_namespaces", "enter_tree", "restrict"]
+__all__ = ["become_first_process", "enter_namespaces", "enter_tree", "restrict", "take_terminal", "takes_own_terminal"]
 
 
 become_first_process = namespaces.become_first_process
@@ -36,16 +36,26 @@ def enter_tree(plan: Mapping[str, Any], cwd: str) -> None:
     if "mount" in names:
         mounts.separate()
         mounts.arrange([each for each in plan["mounts"] if each["op"] != "proc" or "pid" in names])
-        mounts.hide_terminals(_own_terminal())
+        terminals.mount_own()
         os.chdir("/")
         os.chdir(cwd)  # through the new tree, not the old one
 
 
-def _own_terminal() -> str:
-    try:
-        return os.ttyname(0)
-    except OSError:  # a durable job has none
-        return ""
+def takes_own_terminal(plan: Mapping[str, Any]) -> bool:
+    """Whether a shell with this plan gets a terminal inside (``take_terminal``), and none before."""
+    return "mount" in plan["unshare"]
+
+
+def take_terminal(plan: Mapping[str, Any], link: socket.socket) -> None:
+    """Between the second part and the last: the shell's own terminal; its other side goes out on ``link``."""
+    if takes_own_terminal(plan):
+        master = terminals.take_one()
+        _send(link, b"terminal", (master,))
+        os.close(master)
+
+
+def _send(link: socket.socket, what: bytes, fds: Sequence[int]) -> None:
+    link.sendmsg([what], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
 
 
 def restrict(plan: Mapping[str, Any], link: "socket.socket | None") -> None:
@@ -69,5 +79,5 @@ def restrict(plan: Mapping[str, Any], link: "socket.socket | None") -> None:
         listener = seccomp.install(code, has_listener=bool(calls["notify"]))
         if listener >= 0:
             assert link is not None
-            link.sendmsg([b"gate"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener]))])
+            _send(link, b"gate", (listener,))
             os.close(listener)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from execkit_mcp.fence import kernel
 from execkit_mcp.fence.refused_names import known_from, standing_below, standing_now
 
-__all__ = ["arrange", "hide_terminals", "separate"]
+__all__ = ["arrange", "separate"]
 
 _RDONLY, _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE, _SLAVE = 1, 2, 4, 8, 4096, 16384, 1 << 18, 1 << 19
 _MNT_DETACH = 2
@@ -90,16 +90,6 @@ def _hide(target: str) -> None:
     else:
         kernel.mount("/dev/null", target, "", _BIND)
         _set_flags(target, ("ro", "nodev", "noexec", "nosuid"))
-
-
-def hide_terminals(own: str) -> None:
-    """Put a device that cannot be opened over every terminal that stands here, but for ``own``."""
-    with os.scandir("/dev/pts") as found:
-        paths = [each.path for each in found if each.name.isdigit() and each.path != own]
-    for path in paths:
-        if os.access(path, os.R_OK) or os.access(path, os.W_OK):
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                _hide(path)
 
 
 def _set_flags(target: str, options: tuple[str, ...]) -> None:

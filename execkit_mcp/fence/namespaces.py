@@ -22,7 +22,6 @@ FLAGS = {
 }
 _CLONE_PARENT = 0x8000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
-_TIOCNOTTY, _TIOCSCTTY = 0x5422, 0x540E
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -67,17 +66,12 @@ def join(pid: int) -> None:
 def become_first_process(tell: int) -> None:
     """After ``unshare`` of ``pid``: go on as its first process, a child of our own parent.
 
-    The caller's process ends; the new one's id, as the outside counts, is written to the descriptor ``tell``. It leads
-    a session of its own and takes the terminal on descriptor 0 along.
+    The caller's process ends; the new one's id, as the outside counts, is written to the descriptor ``tell``.
     """
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    fcntl.ioctl(0, _TIOCNOTTY)
     child = kernel.call("clone", _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if child:
         os.write(tell, b"pid" + struct.pack("i", child))
         os._exit(0)
-    os.setsid()
-    fcntl.ioctl(0, _TIOCSCTTY, 0)
 
 
 def loopback_up() -> None:

@@ -124,6 +124,7 @@ def _prepared(settings: Settings, plan: FencePlan, policy: CompiledPolicy) -> It
         datagrams.setblocking(False)
         abstract.bind(f"\0execkit-attack-{port}")
         abstract.listen()
+        terminal = os.fstat(ends[1])
         yield _Site(
             folder=folder,
             datagrams=datagrams,
@@ -137,6 +138,7 @@ def _prepared(settings: Settings, plan: FencePlan, policy: CompiledPolicy) -> It
                 "PORT": str(port),
                 "SERVER": str(os.getpid()),
                 "TERMINAL": os.ttyname(ends[1]),
+                "TERMINAL_AT": f"{terminal.st_dev}:{terminal.st_ino}",
                 "SHARED": shared.name,
                 "KEY": str(_KEY),
                 "UNLISTED": unlisted,

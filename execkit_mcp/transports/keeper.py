@@ -36,6 +36,7 @@ loop, the shells and what ends them are one life.
 import array
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -88,13 +89,20 @@ _SIGNAL_SET_BYTES = 128
 class _Pending:
     """A fenced shell on its way: what came back from the child so far."""
 
-    def __init__(self, number: int, pid: int, master: int, link: socket.socket, plan: dict[str, Any]) -> None:
+    def __init__(self, number: int, pid: int, link: socket.socket, spec: dict[str, Any]) -> None:
         self.number = number
         self.pid = pid
-        self.master = master
         self.link = link
-        self.plan = plan
+        self.plan = spec["fence"]
+        self.size = struct.pack("HHHH", spec["rows"], spec["cols"], 0, 0)
+        self.terminal: list[int] = []
         self.listeners: list[int] = []
+
+    def take_terminal(self, master: int) -> None:
+        """It is the shell's own."""
+        os.set_inheritable(master, False)
+        fcntl.ioctl(master, termios.TIOCSWINSZ, self.size)
+        self.terminal = [master]
 
 
 def processes_below(root: int) -> dict[int, str]:
@@ -324,7 +332,7 @@ class _Keeper:
 
         plan = spec["fence"]
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        pid, master = os.forkpty()
+        pid, master = (os.fork(), -1) if enter.takes_own_terminal(plan) else os.forkpty()
         if pid == 0:
             try:
                 link = socket.socket(fileno=fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, 400))
@@ -341,6 +349,7 @@ class _Keeper:
                     if "pid" in plan["unshare"]:
                         enter.become_first_process(tell.fileno())
                     enter.enter_tree(plan, spec["cwd"])
+                    enter.take_terminal(plan, link)
                     self._become_shell(sources, spec["umask"], spec["cwd"])
                     self._keep_only_its_own()
                     enter.restrict(plan, link)
@@ -351,10 +360,10 @@ class _Keeper:
             finally:
                 os._exit(127)
         theirs.close()
-        os.set_inheritable(master, False)
-        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", spec["rows"], spec["cols"], 0, 0))
         self._shells.add(pid)
-        self._pending[ours.fileno()] = _Pending(request["id"], pid, master, ours, plan)
+        self._pending[ours.fileno()] = pending = _Pending(request["id"], pid, ours, spec)
+        if master >= 0:
+            pending.take_terminal(master)
         self._poll.register(ours, select.POLLIN)
 
     def _remount(self, request: dict[str, Any], payload: int) -> None:
@@ -391,8 +400,13 @@ class _Keeper:
         """News from a shell on its way: its gate, its number, that it failed; the end says that it runs."""
         pending = self._pending[fd]
         data, fds, _, _ = socket.recv_fds(pending.link, 4096, _MAX_FDS)
+        if data in {b"gate", b"terminal"} and not fds:
+            data = b"failed" + os.strerror(errno.EMFILE).encode()  # descriptors that do not fit are left out (unix(7))
         if data == b"gate":
             self._open_gate(pending, fds[0])
+            return
+        if data == b"terminal":
+            pending.take_terminal(fds[0])
             return
         if data == b"listeners":
             pending.listeners = fds
@@ -410,9 +424,9 @@ class _Keeper:
             self._shells.discard(pending.pid)
             self._report({"event": "failed", "id": pending.number, "reason": f"its fence did not hold: {reason}"})
         else:
-            given = (pending.master, *pending.listeners)
+            given = (*pending.terminal, *pending.listeners)
             self._report({"event": "spawned", "id": pending.number, "pid": pending.pid}, given)
-        for each in (pending.master, *pending.listeners):
+        for each in (*pending.terminal, *pending.listeners):
             os.close(each)
 
     def _open_gate(self, pending: _Pending, listener: int) -> None:

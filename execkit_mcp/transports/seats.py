@@ -7,6 +7,7 @@ host (``ssh/sent_terminal``). What it says is plain data, for ``TerminalState``.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import struct
@@ -27,6 +28,8 @@ _CONTROL_FROM, _DELETE, _KILL = 0x20, 0x7F, b"\x15"
 _WAITS = ("n_tty_read", "wait_woken")
 _DELETED = " (deleted)"
 _TTY = "/dev/tty"
+_TIOCGPTPEER = 0x5441
+_UNKNOWN = (errno.ENOTTY, errno.EINVAL)
 
 
 def look(
@@ -36,7 +39,7 @@ def look(
 
     Args:
         master: its descriptor.
-        slave: the path of its other side.
+        slave: the path of its other side, as the processes there see it.
         shell: the process id of the session's own shell.
         seats: the processes that may be at it, with their stat fields.
         mark: what finds the session's own processes by their environment, if ``seats`` holds others too; its shell
@@ -69,7 +72,7 @@ def look(
         "is_shell_in_front": is_in_front,
         "is_line_mode": bool(modes & termios.ICANON),
         "has_echo": bool(modes & termios.ECHO),
-        "unread_bytes": _unread(slave),
+        "unread_bytes": _unread(master, slave),
         "is_plain": _is_plain(attributes),
     }
 
@@ -99,9 +102,9 @@ def resize(master: int, cols: int, rows: int) -> None:
         fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
 
-def discard_input(slave: str) -> None:
+def discard_input(master: int, slave: str) -> None:
     """Throw away what was typed and nobody read."""
-    with contextlib.suppress(OSError, termios.error), _opened(slave) as fd:
+    with contextlib.suppress(OSError, termios.error), _opened(master, slave) as fd:
         termios.tcflush(fd, termios.TCIFLUSH)
 
 
@@ -211,17 +214,24 @@ def _is_confined(pid: int, shell: int) -> bool:
     return False
 
 
-def _unread(slave: str) -> int:
+def _unread(master: int, slave: str) -> int:
     try:
-        with _opened(slave) as fd:
+        with _opened(master, slave) as fd:
             return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0])
     except OSError:
         return 0
 
 
 @contextlib.contextmanager
-def _opened(slave: str) -> Iterator[int]:
-    fd = os.open(slave, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+def _opened(master: int, slave: str) -> Iterator[int]:
+    """The other side; asked of ``master``, as its path may belong to another file tree (ioctl_tty(2), TIOCGPTPEER)."""
+    flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        fd = fcntl.ioctl(master, _TIOCGPTPEER, flags)
+    except OSError as error:
+        if error.errno not in _UNKNOWN:
+            raise
+        fd = os.open(slave, flags)
     try:
         yield fd
     finally:

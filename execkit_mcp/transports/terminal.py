@@ -18,25 +18,25 @@ from execkit_mcp.model.terminal import TerminalState
 from execkit_mcp.transports import seats
 from execkit_mcp.transports.keeper import processes_below
 
-__all__ = ["discard_input", "look", "slave_of"]
+__all__ = ["discard_input", "look"]
 
 _TIOCGPTN = 0x80045430
 
 
-def slave_of(master: int) -> str:
-    """The path of a PTY's other side."""
+def _slave_of(master: int) -> str:
+    """The path of a PTY's other side, in the file tree that it was made in."""
     number = struct.unpack("I", fcntl.ioctl(master, _TIOCGPTN, b"\0" * 4))[0]
     return f"/dev/pts/{number}"
 
 
 def look(master: int, shell: int) -> TerminalState:
     """What stands at the PTY now. ``shell`` is the process id of the session's own shell."""
-    return msgspec.convert(seats.look(master, slave_of(master), shell, _seats(shell)), TerminalState)
+    return msgspec.convert(seats.look(master, _slave_of(master), shell, _seats(shell)), TerminalState)
 
 
 def discard_input(master: int) -> None:
     """Throw away what was typed and nobody read."""
-    seats.discard_input(slave_of(master))
+    seats.discard_input(master, _slave_of(master))
 
 
 def _seats(shell: int) -> dict[int, list[bytes]]:

@@ -29,20 +29,24 @@ for pid in ({os.getpid()}, os.getppid()):
         assert result.stdout == "own (100, 200)\nread (100, 200)\n"
 
 
-async def test_the_terminal_of_somebody_else_is_closed_and_new_ones_work(fenced):  # noqa: F811
+async def test_the_terminals_of_somebody_else_are_closed_and_new_ones_work(fenced):  # noqa: F811
     ends = [os.openpty() for _ in range(3)]
     try:
-        names = [os.ttyname(slave) for _, slave in ends]
         async with fenced() as f:
             await f.run("true")
             os.close(ends[0][0])
             os.close(ends[0][1])  # its number is free again: what is made inside may get it
+            ends[0] = os.openpty()
+            ends += [os.openpty() for _ in range(8)]  # later than the session's shell
+            outside = {(os.ttyname(side), os.fstat(side).st_dev, os.fstat(side).st_ino) for _, side in ends}
             result = await f.python(f"""
 import os, pty
-for name in {names[1:]!r}:
+for name, device, inode in {outside!r}:
     for flags in (os.O_RDWR, os.O_RDONLY, os.O_WRONLY):
-        try: os.open(name, flags | os.O_NOCTTY); print("OPEN", name)
-        except OSError: pass
+        for root in ("", "/proc/1/root", "/proc/self/root", "/proc/{os.getpid()}/root"):
+            try: at = os.fstat(os.open(root + name, flags | os.O_NOCTTY))
+            except OSError: continue
+            if (at.st_dev, at.st_ino) == (device, inode): print("OPEN", root + name)
 for _ in range(6):
     pid, fd = pty.fork()
     if pid == 0:
@@ -53,9 +57,9 @@ print("done")
 """)
             assert result.stdout == "done\n", result.stderr
     finally:
-        for master, slave in ends[1:]:
-            os.close(master)
-            os.close(slave)
+        for end in ends:
+            os.close(end[0])
+            os.close(end[1])
 
 
 async def test_nobody_outside_shares_memory_with_it(fenced):  # noqa: F811

@@ -129,7 +129,7 @@ class _Terminal:
             termios.tcsetattr(self.master, termios.TCSANOW, self.modes)
         if asked["discards"]:
             self.unsent.clear()
-            discard_input(self.path)
+            discard_input(self.master, self.path)
         return {"is_done": self._is_shells()}
 
     def front(self, _asked: dict[str, Any]) -> dict[str, Any]:
