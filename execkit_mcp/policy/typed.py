@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from execkit_mcp.model import Verdict
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.model.terminal import TerminalProcess, TerminalState
+from execkit_mcp.policy.password_prompts import asks_for_password, may_ask
 from execkit_mcp.policy.readers import Kind, Reader, reader_of
 
 __all__ = ["MAX_LINE_BYTES", "Line", "Step", "plan"]
@@ -40,6 +41,8 @@ _PASSWORD_KEYS: Final = _SIGNALS | {"ctrl-d", "enter", "backspace", "ctrl-u"}
 _DIALOGUE_KEYS: Final = _MOVES | {"tab", "shift-tab", "backspace", "delete", "ctrl-d", "ctrl-u", "insert"}
 _TEXT_OF: Final = {"enter": "\n", "space": " "}
 _KEYS_OF: Final = {Kind.OTHER: _DIALOGUE_KEYS, Kind.VIEWER: _MOVES, Kind.EDITOR: _MOVES}
+_HIDDEN: Final = "The terminal shows nothing of what is typed, so it reads a password; only a person may type one."
+_ASKED: Final = "The program asks for a password or the like; only a person may type one."
 _NOBODY: Final = ("Nobody reads the terminal at this moment.", "Send it again.")
 _ORDER: Final = (Kind.OTHER, Kind.VIEWER, Kind.EDITOR, Kind.CARRIER)
 
@@ -76,6 +79,8 @@ class Step(Struct, frozen=True, kw_only=True):
         hint: what to do instead.
         is_retryable: whether the same send may pass a moment later.
         is_overheard: whether a shell or the like waits behind the program in front, and would read what that leaves.
+        is_secret_refused: of a password: whether not even a declared secret may be typed, as who asks for it cannot be
+            seen from here.
     """
 
     action: str
@@ -89,6 +94,7 @@ class Step(Struct, frozen=True, kw_only=True):
     hint: str = ""
     is_retryable: bool = False
     is_overheard: bool = False
+    is_secret_refused: bool = False
 
 
 def plan(
@@ -99,6 +105,7 @@ def plan(
     state: TerminalState,
     to_come: frozenset[Reader] = frozenset(),
     is_shell_reading: bool = True,
+    shown: str = "",
 ) -> Step:
     """What to do with ``text`` or ``key``.
 
@@ -109,6 +116,7 @@ def plan(
         state: the terminal as it stands.
         to_come: what the exec may still bring to the front (``readers_of``).
         is_shell_reading: whether a builtin of the session's own shell may read (``reads_itself``).
+        shown: what the terminal shows left of the cursor, where that decides (``may_ask``).
     """
     if text is not None:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -120,8 +128,8 @@ def plan(
             )
     if key in _TEXT_OF:
         text, key = _TEXT_OF[key], None
-    if state.is_reading_password:
-        return _to_password(text, key)
+    if state.is_reading_password or (may_ask(state) and asks_for_password(shown)):
+        return _to_password(text, key, state)
     if key in _SIGNALS:
         return Step(action="type", key=key)
     seats = tuple((process, reader_of(process)) for process in state.front)
@@ -139,7 +147,8 @@ def _refused(message: str, hint: str, *, is_retryable: bool = False) -> Step:
     return Step(action="refuse", message=message, hint=hint, is_retryable=is_retryable)
 
 
-def _to_password(text: str | None, key: str | None) -> Step:
+def _to_password(text: str | None, key: str | None, state: TerminalState) -> Step:
+    is_sure = state.is_reading_password
     if key in _PASSWORD_KEYS:
         return Step(action="type", key=key or "")
     if text == "\n":
@@ -147,7 +156,8 @@ def _to_password(text: str | None, key: str | None) -> Step:
     return Step(
         action="password",
         text=text or "",
-        message="The terminal shows nothing of what is typed, so it reads a password; only a person may type one.",
+        is_secret_refused=not is_sure and any(reader_of(each).kind is Kind.CARRIER for each in state.front),
+        message=_HIDDEN if is_sure else _ASKED,
         hint="Send ${secret:NAME} if the operator has set up one for this program (secrets.typed in the configuration),"
         " or interrupt it with key ctrl-c and use a way that needs no password.",
     )

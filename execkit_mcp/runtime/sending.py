@@ -17,6 +17,7 @@ from execkit_mcp.errors import ApprovalRequired, Blocked, CapabilityMissing, Com
 from execkit_mcp.model import Decision, Verdict
 from execkit_mcp.model.terminal import TerminalState
 from execkit_mcp.output.pattern import LinePattern
+from execkit_mcp.policy.password_prompts import may_ask
 from execkit_mcp.policy.readers import Kind, readers_of, reads_itself
 from execkit_mcp.policy.typed import Line, Step, plan
 from execkit_mcp.policy.typed_verdict import decide
@@ -38,7 +39,7 @@ INTERRUPTS: Final = frozenset({"ctrl-c", "ctrl-z", "ctrl-backslash"})
 _NOBODY: Final = TerminalState(processes=(), is_shell_in_front=True, is_line_mode=True, has_echo=True)
 _NO_PROMPT: Final = Step(
     action="refuse",
-    message="A secret is typed only where the terminal hides what is typed, and it does not now.",
+    message="A secret is typed only where the terminal hides what is typed, to the program that asks; not here, now.",
     hint="Wait for the password prompt (wait_for), then send the reference.",
     is_retryable=True,
 )
@@ -171,7 +172,7 @@ async def _type(
         value = await _secret(name, state, session, gate, secrets)
         session.protect(name, value)
         gate.record_typed(None, session, exec_id=exec_.exec_id, secret=name, into=session.redact(_front(state)))
-        await _put((value + end).encode(), exec_, session, state)
+        await _put((value + (end if state.is_line_mode else end.replace("\n", "\r"))).encode(), exec_, session, state)
         return ()
     match step.action:
         case "hold":
@@ -256,11 +257,17 @@ async def _planned(text: str | None, key: str | None, exec_: Exec, session: Sess
         is_last = loop.time() >= until
         if state is not None:
             step = plan(
-                text=text, key=key, line=exec_.typed, state=state, to_come=to_come, is_shell_reading=is_shell_reading
+                text=text,
+                key=key,
+                line=exec_.typed,
+                state=state,
+                to_come=to_come,
+                is_shell_reading=is_shell_reading,
+                shown=exec_.view.left_of_cursor() if exec_.view is not None and may_ask(state) else "",
             )
             # A program may yet come to the front, or the one that is there leave it to the shell behind it.
             is_early = step.action == "judge" and (step.is_overheard or (not state.front and bool(to_come)))
-            if is_reference and step.action != "password":
+            if is_reference and (step.action != "password" or step.is_secret_refused):
                 step, is_early = _NO_PROMPT, True
             if is_last or not (is_early or step.is_retryable):
                 return step, state

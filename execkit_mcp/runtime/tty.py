@@ -90,6 +90,16 @@ class TtyView:
         """Row and column of the cursor, from 1."""
         return self._rows()[2]
 
+    def left_of_cursor(self) -> str:
+        """What stands before the cursor in its line, as the program wrote it: not redacted, for no one to see."""
+        _, rows, (row, column), _ = self._rows()
+        line = rows[row - 1].text[: column - 1]
+        for above in reversed(rows[: row - 1]):
+            if not above.is_wrapped:
+                break
+            line = above.text + line
+        return line
+
     @property
     def is_partial(self) -> bool:
         """Whether the screen may be incomplete: output came faster than it could be drawn."""

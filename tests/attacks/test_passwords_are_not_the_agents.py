@@ -44,6 +44,21 @@ async def prompt(world):
         yield Prompt(kit, world)
 
 
+KEYS = """\
+import os, sys, termios, tty
+modes = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, b"Password: ")
+word = b""
+while (key := os.read(0, 1)) not in b"\\r\\n":
+    word += key
+    os.write(1, b"*")
+termios.tcsetattr(0, termios.TCSANOW, modes)
+print("length", len(word), flush=True)
+print("said", word.decode(), flush=True)
+"""
+
+
 class Prompt:
     def __init__(self, kit, world):
         self.kit, self.world, self.exec_id = kit, world, ""
@@ -96,6 +111,20 @@ async def test_a_declared_secret_is_typed_and_appears_nowhere(prompt, name, leng
     for form in (VALUE, VALUE[::-1], VALUE.encode().hex(), VALUE[3:15]):
         assert form not in shown
     assert f'"secret":"{name}"' in prompt.record().replace(" ", "")
+
+
+async def test_a_prompt_that_takes_single_keys_gets_none_of_the_agents(prompt):
+    (prompt.world.workspace / "keys.py").write_text(KEYS)
+    await prompt.start("python3 keys.py")
+    for text in ("letmein\n", "l", "1234\n"):
+        with pytest.raises(Blocked, match="password"):
+            await prompt.type(text)
+    await prompt.type("${secret:mail}\n", wait_s=10)
+    end = await prompt.read(wait_s=10)
+    assert f"length {len(VALUE)}\n" in end.text
+    assert "[REDACTED:known:" in end.text
+    assert VALUE not in end.text + prompt.record()
+    assert "letmein" not in prompt.record()
 
 
 async def test_a_secret_for_one_program_is_not_typed_to_another(prompt):

@@ -136,7 +136,7 @@ PLANS = [
 ]
 
 
-def typed(what, *processes, line=None, to_come=frozenset(), **modes):
+def typed(what, *processes, line=None, to_come=frozenset(), shown="", **modes):
     is_key = what.startswith("<")
     return plan(
         text=None if is_key else what,
@@ -144,6 +144,7 @@ def typed(what, *processes, line=None, to_come=frozenset(), **modes):
         line=line or Line(),
         state=terminal(*processes, **modes),
         to_come=to_come,
+        shown=shown,
     )
 
 
@@ -203,6 +204,51 @@ def test_a_password_is_nobodys_text():
     assert typed("x\n", BASH, has_echo=False).action == "password"
     assert typed("<ctrl-c>", CAT, has_echo=False).action == "type"
     assert typed("<up>", CAT, has_echo=False).action == "password"
+
+
+ASKS = (
+    "Password: ",
+    "? Password: [input is masked]",
+    "? Enter your passphrase \u203a ****",
+    "│ Passphrase: ***",
+    "Password for anna@example.com: ",
+    "[sudo: authenticate] Password: ",
+    "Enter PIN for 'card': ••",
+    "Paste your authentication token: ",
+    "? API key (from example.com): ",
+    "Mot de passe : ",
+    "Passwort für anna: ",
+    "密码\uff1a",
+)
+ASKS_NOT = (
+    "",
+    "Name: ",
+    "Save the password [y/N]: ",
+    "Use a password? ",
+    "Token expires in (days): ",
+    "$ ",
+    "password = ",
+    "Passing: ",
+    "Passwords are kept in the file, go on: no. Now name the file that is to be written in the end, with its folder: ",
+)
+
+
+@pytest.mark.parametrize("shown", ASKS)
+def test_a_program_that_takes_single_keys_and_asks_for_a_password_reads_one(shown):
+    raw = {"is_line_mode": False, "has_echo": False, "shown": shown}
+    assert typed("hunter\n", CAT, **raw).action == "password"
+    assert typed("h", CAT, **raw).action == "password"
+    assert typed("<up>", CAT, **raw).action == "password"
+    assert typed("\n", CAT, **raw).action == "type"
+    assert not typed("x", CAT, **raw).is_secret_refused
+    assert typed("x", SSH, **raw).is_secret_refused
+    assert typed(":q!\n", VIM, **raw).action == "type"
+    assert typed("h", CAT, **{**raw, "has_echo": True}).action == "type"
+
+
+@pytest.mark.parametrize("shown", ASKS_NOT)
+def test_other_questions_of_such_a_program_are_answered(shown):
+    assert typed("h", CAT, is_line_mode=False, has_echo=False, shown=shown).action == "type"
 
 
 def test_the_sessions_own_shell_reads_data_unless_a_reader_is_to_come():
