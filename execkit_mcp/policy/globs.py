@@ -130,6 +130,8 @@ def regex(text: str, *, crosses: bool = False) -> str:
                 for low, high in token.members
                 if low <= high
             )
+            if not crosses and token.holds("/"):  # no bracket reaches over a slash (glob(7))
+                out.append("(?!/)")
             out.append(f"[{'^' if token.negated else ''}{inside}]" if inside else ("." if token.negated else "(?!)"))
     return "".join(out)
 

@@ -218,8 +218,20 @@ _SYSTEM_SECRETS = (
     "/dev/hidraw*", "/dev/usbmon*", "/dev/vcs*", "/dev/fb*", "/dev/sg*", "/dev/nbd*", "/dev/zram*", "/dev/pmem*", "/dev/bcache*", "/dev/rbd*",
     "/dev/drbd*", "/dev/mtd*",
 )  # fmt: skip
+_EXAMPLES = ("def", "dis", "exa", "sam", "sch", "tem")  # .env.default(s), .dist, .example, .sample, .schema, .template
+
+
+def _settings_but_examples() -> tuple[str, ...]:
+    """``**/.env*`` but for the examples that repositories track: every name that leaves the way to one of them."""
+    found = ["**/.env", "**/.env[!.]*", "**/.env.*[!a-z]*"]  # .env.example.local is no example
+    for known in dict.fromkeys(each[:size] for size in range(3) for each in _EXAMPLES):
+        after = "".join(dict.fromkeys(each[len(known)] for each in _EXAMPLES if each.startswith(known)))
+        found += [f"**/.env.{known}", f"**/.env.{known}[!{after}]*"]
+    return tuple(found)
+
+
 _ANYWHERE_SECRETS = (
-    "**/.env*", "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/id_rsa*",
+    *_settings_but_examples(), "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/id_rsa*",
     "**/id_dsa*", "**/id_ecdsa*", "**/id_ed25519*", "**/.htpasswd", "**/.git-credentials", "**/.netrc", "**/kubeconfig*",
     "**/service-account*.json", "**/*.tfstate*", "**/*.ppk", "**/*.ovpn", "**/.dockercfg", "**/.dockerconfigjson", "**/.vault_pass*",
 )  # fmt: skip

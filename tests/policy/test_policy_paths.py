@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from execkit_mcp.policy import globs
 from execkit_mcp.policy.paths import _lexical, compile_paths, locate
+from execkit_mcp.runtime.policies import load_policy
 
 HOME, CWD = "/home/op", "/srv/app"
 NEVER = compile_paths(
@@ -131,6 +132,67 @@ def test_all_of_a_home_is_refused_unless_it_is_ones_own():
 )  # fmt: skip
 def test_two_patterns_meet_if_some_name_matches_both(left, right, expected):
     assert globs.meet(left, right) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "inside", "beyond"),
+    [
+        ("/srv/x[!a]*", "/srv/xb/c", "/srv/x/b"),
+        ("/srv/x[--9]y", "/srv/x5y", "/srv/x/y"),
+        ("/srv/[^x]?[!y]", "/srv/abc", "/srv/a/b"),
+    ],
+)
+def test_no_bracket_reaches_over_a_slash(pattern, inside, beyond):
+    granted = compile_paths((pattern + "/**", pattern), HOME, "")
+    for text, expected in ((inside, True), (beyond, False)):
+        place = locate(text, cwd=CWD, home=HOME)
+        assert place is not None
+        assert granted.covers(place) is expected
+
+
+SECRETS = load_policy("workstation").document.paths.never
+
+
+@pytest.mark.parametrize("word", ["example", "sample", "template", "dist", "default", "defaults", "schema"])
+def test_examples_of_settings_are_no_secrets_and_everything_beside_them_is(word):
+    never = compile_paths(SECRETS, HOME, CWD, is_refusal=True)
+
+    def is_touched(name, **kinds):
+        place = locate(name, cwd=CWD, home=HOME, **kinds)
+        assert place is not None
+        return never.touched_by(place)[0] is not None
+
+    name = f".env.{word}"
+    assert not is_touched(name)
+    assert not is_touched(f"deep/er/{name}/x")
+    assert all(is_touched(name[:size]) for size in range(len(".env"), len(".env.") + 3))
+    assert all(is_touched(f"{name}{end}") for end in ("1", "-prod", "_old", "~", ".bak", ".local", "\u00c9"))
+    assert is_touched(f"{name[:-1]}*", is_glob=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".env",
+        ".envrc",
+        ".env_prod",
+        ".env-local",
+        ".env.",
+        ".env.local",
+        ".env.prod",
+        ".env.dev",
+        ".env.test",
+        ".env.staging",
+        ".env.development",
+        ".env.ci",
+        ".env.EXAMPLE",
+        ".env2",
+    ],
+)
+def test_settings_are_secrets(name):
+    place = locate(f"sub/{name}", cwd=CWD, home=HOME)
+    assert place is not None
+    assert compile_paths(SECRETS, HOME, CWD, is_refusal=True).touched_by(place)[0] is not None
 
 
 STEPS = (
