@@ -281,7 +281,9 @@ def _trapped(args: tuple[Arg, ...]) -> Arg | None:
 def _unwrapped(args: tuple[Arg, ...], scope: Scope, case: Case, site: Site, depth: int) -> Finding:
     rest = args
     while rest and rest[0].is_static and rest[0].text.startswith("-"):
-        rest = rest[2:] if rest[0].text == "-a" else rest[1:]
+        if "a" in rest[0].text:  # git-push is what `git` does by that name
+            return _state_refused("exec -a tells a program another name.", "Leave -a out.")
+        rest = rest[1:]
     return case.judge_argv(rest, scope, site, depth + 1)
 
 

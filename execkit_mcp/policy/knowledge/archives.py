@@ -68,6 +68,7 @@ def _before_tar(reading: Reading) -> None:
 def _after_tar(reading: Reading) -> None:  # noqa: C901, PLR0912 - one branch for each form in the manual
     """The archive is read or written by mode; a name with a colon is on another machine."""
     modes = reading.modes
+    reading.bare_suffix()
     archives = reading.flag_values("-f")
     if not modes & {"write", "read", "list", "extract"}:
         reading.effect(EffectKind.UNKNOWN, None, "tar without an operation")
@@ -95,8 +96,10 @@ def _after_tar(reading: Reading) -> None:  # noqa: C901, PLR0912 - one branch fo
         if reading.has("-P"):
             reading.effect(EffectKind.UNKNOWN, None, "writes wherever the archive says")
         folders = reading.flag_values("-C")
-        for folder in folders:
+        for number, folder in enumerate(folders):
             reading.mark("d", folder)
+            if number and not folder.prefix.startswith("/"):
+                reading.effect(EffectKind.UNKNOWN, folder, "a folder seen from another one")
         if not folders:
             reading.mark("d", None)
 
@@ -129,6 +132,7 @@ def _after_unzip(reading: Reading) -> None:
 
 def _after_compress(reading: Reading) -> None:
     """Compressing replaces the file, unless it goes to standard output or is only looked at."""
+    reading.bare_suffix()
     # The last of these says what is done, except to gzip: `xz -t -d x.xz` unpacks the file.
     tasks = [use.names for use in reading.flags if _TASKS.intersection(use.names)]
     is_looking = reading.has("-t", "-l") and (reading.name in _GZIPS or not _CHANGING_TASKS.intersection(tasks[-1]))

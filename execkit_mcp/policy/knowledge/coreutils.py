@@ -7,7 +7,7 @@ installed programs.
 from functools import partial
 
 from execkit_mcp.model import EffectKind
-from execkit_mcp.policy.knowledge.invocation import static
+from execkit_mcp.policy.knowledge.invocation import GLOB, static
 from execkit_mcp.policy.knowledge.reading import Reading, rest_of
 from execkit_mcp.policy.knowledge.spec import Program, words_of
 
@@ -48,6 +48,7 @@ def _read_dd(reading: Reading) -> None:
 
 def _after_link(reading: Reading) -> None:
     """``ln target`` alone links into the current folder; a hard link is another name to write its target by."""
+    reading.bare_suffix()
     if not reading.has("-s"):
         for target in reading.operands if "target" in reading.modes else reading.operands[:-1]:
             reading.mark("w", target)
@@ -57,10 +58,26 @@ def _after_link(reading: Reading) -> None:
 
 
 def _after_copy(reading: Reading) -> None:
-    """With ``-l`` the new names are hard links."""
+    """With ``-l`` the new names are hard links; with ``--parents`` a ``..`` of a source leads out of the target."""
+    reading.bare_suffix()
+    sources = reading.operands if "target" in reading.modes else reading.operands[:-1]
     if reading.has("-l"):
-        for source in reading.operands if "target" in reading.modes else reading.operands[:-1]:
+        for source in sources:
             reading.mark("d" if reading.is_deep else "w", source)
+    if reading.has("--parents", "--path"):
+        for source in sources:
+            parts = source.text.split("/")
+            # A pattern that begins with a dot finds `..` as well.
+            is_inside = source.is_static or (
+                source.kind is GLOB and not any(part[:1] == "." and part != "." for part in parts)
+            )
+            if not is_inside or ".." in parts:
+                reading.dynamic(source, "may lead out of the folder that it is copied to")
+
+
+def _after_move(reading: Reading) -> None:
+    """Backups stand beside the files, if their suffix says no other."""
+    reading.bare_suffix()
 
 
 def _after_split(reading: Reading) -> None:
@@ -363,6 +380,7 @@ PROGRAMS = (
         "--update=? -v,--verbose -Z,--context",
         operands="Rd* d",
         modes={"target": "Rd*"},
+        after=_after_move,
     ),
     _gnu(
         names="ln",
@@ -385,6 +403,7 @@ PROGRAMS = (
         "-T,--no-target-directory -v,--verbose --preserve-context -Z --context=?",
         operands="f* d",
         modes={"folders": "w*", "target": "f*"},
+        after=_after_move,
     ),
     _gnu(
         names="rm",

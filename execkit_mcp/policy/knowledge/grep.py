@@ -153,6 +153,13 @@ def _after_binutils(reading: Reading) -> None:
         reading.effect(EffectKind.UNKNOWN, None, "prints the source files that the object names, wherever they are")
 
 
+def _after_iconv(reading: Reading) -> None:
+    """A character set with a slash in its name (not one of the ``//IGNORE`` kind) is a file."""
+    for name in reading.flag_values("-f", "-t"):
+        if not name.is_static or "/" in name.text.rstrip("/").partition("//")[0]:
+            reading.mark("r", name)
+
+
 PROGRAMS = (
     _grep(names="grep egrep fgrep", source="grep 3.8 manual", is_abbreviating=True, unseen="r"),
     _grep(names="zgrep zegrep zfgrep bzgrep xzgrep zstdgrep", source="gzip 1.12 manual"),
@@ -342,6 +349,7 @@ PROGRAMS = (
         source="glibc 2.36 manual",
         flags="-f,--from-code= -t,--to-code= -l,--list -c -o,--output=:w -s,--silent --verbose",
         operands="r*",
+        after=_after_iconv,
     ),
     Program(
         names="tree",

@@ -17,6 +17,14 @@ _procps = partial(Program, source="procps 4.0 manual")
 _util = partial(Program, source="util-linux 2.38 manual")
 _BSD_PS = frozenset("aAcfhjlmnrsSTuvwxXZgLH")
 _BSD_PS_VALUED = frozenset("oOkptUq")
+# Letters behind a dash that are never an error, values that may be one, and letters of which only one may stand.
+_SURE_PS = frozenset("aAcdefFHjlLmMNPTVwyZ")
+_VALUED_PS = frozenset("CGgkoOpqstuU")
+_CHECKED_PS = frozenset("gsu")
+_THREADS_PS = frozenset("HLmT")
+_WORDED_PS = frozenset(
+    ("--sort", "--format", "--user", "--group", "--pid", "--ppid", "--sid", "--tty", "--cols", "--columns", "--lines")
+)
 _LSOF_ADDRESS = lazy_regex(r"[46]?(?:tcp|udp|TCP|UDP)?(?:@[\w.:\[\]-]+)?(?::[\w,-]+)?")
 _SIGNALS = (
     "-HUP,-INT,-QUIT,-KILL,-TERM,-USR1,-USR2,-STOP,-CONT,-PIPE,-ALRM,-CHLD,-WINCH,-SIGHUP,-SIGINT,-SIGQUIT,-SIGKILL,-SIGTERM,-SIGUSR1,"
@@ -47,6 +55,46 @@ def _after_ps(reading: Reading) -> None:  # noqa: C901 - one branch for each for
             reading.dynamic(column, "could be the column environ")
         elif "environ" in column.text.lower():
             _shows_environments(reading)
+    if all(word.is_static and word.text.replace(",", "").isdigit() for word in reading.operands):
+        _read_again(reading)
+
+
+def _read_again(reading: Reading) -> None:
+    """Words that are an error behind their dash are all read once more as if it were not there: ``-auxe``, ``-ef -u -x``.
+
+    The second reading fails as well if a word without a dash is left in it, other than the number of a process.
+    """
+    seen: list[str] = []
+    is_sure = True
+    follows = ""
+    for word in reading.args:
+        if follows:
+            is_sure = is_sure and not (follows in _CHECKED_PS and word.prefix.startswith("-"))
+            if follows in _CHECKED_PS and word.could_be_option and not word.is_static:
+                reading.dynamic(word, "could turn out to be an option")
+            follows = ""
+        elif word.prefix[:2] == "--":
+            seen.extend("H" if word.text == "--forest" else "")
+            follows = "-" if word.text in _WORDED_PS else ""
+        elif word.prefix[:1] == "-":
+            letters, valued, value = _split_at(word.text[1:], _VALUED_PS)
+            seen.extend(letters)
+            is_sure = is_sure and _SURE_PS.issuperset(letters) and not (value and valued in _CHECKED_PS)
+            follows = "" if value else valued
+    is_sure = is_sure and not follows and len(_THREADS_PS.intersection(seen)) < len("LT")
+    dashed = [word for word in reading.args if word.prefix[:1] == "-" and word.prefix[:2] != "--"]
+    if not is_sure and any("e" in _split_at(word.text[1:], _BSD_PS_VALUED)[0] for word in dashed):
+        _shows_environments(reading)
+    if not is_sure and (unseen := next((w for w in reading.args if not w.is_static and w.could_be_option), None)):
+        reading.dynamic(unseen, "could turn out to be an option")
+
+
+def _split_at(text: str, valued: frozenset[str]) -> tuple[str, str, str]:
+    """The letters before the first that takes a value, that letter, and what is attached to it."""
+    for index, letter in enumerate(text):
+        if letter in valued:
+            return text[:index], letter, text[index + 1 :]
+    return text, "", ""
 
 
 def _shows_environments(reading: Reading) -> None:

@@ -187,6 +187,12 @@ class Reading:
         elif not arg.is_static and not arg.prefix:
             self.effect(EffectKind.READ, arg)
 
+    def bare_suffix(self) -> None:
+        """A suffix with a slash makes ``name/../../other`` of the name that a file is kept under."""
+        for suffix in self.flag_values("-S", "--suffix"):
+            if not suffix.is_static or "/" in suffix.text:
+                self.dynamic(suffix, "is a suffix that may lead to another folder")
+
     # ── result ────────────────────────────────────────────────────────────────────────────────────────────
 
     def flag_values(self, *names: str) -> list[Arg]:

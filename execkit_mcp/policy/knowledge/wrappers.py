@@ -61,6 +61,8 @@ def _after_env(reading: Reading) -> None:
         reading.wrapper("-S makes words that are not judged")
     if reading.has("-C"):
         reading.wrapper("-C runs it in another folder")
+    if reading.has("-a"):
+        reading.wrapper("-a tells it another name, and some programs do what their name says")
     if reading.has("-i") and any(_assignment(word) is None for word in reading.operands):
         reading.wrapper("-i takes away the environment that the policy forces")
     _run_with_assignments(reading, unset=reading.flag_values("-u"))

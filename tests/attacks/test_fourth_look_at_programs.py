@@ -1,0 +1,97 @@
+# ruff: noqa: E501 - texts stand side by side
+"""P2: words that a program reads otherwise than its table says, found in a fourth attack: second readings, other names, derived paths."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from execkit_mcp.model import Verdict
+from execkit_mcp.policy import Context, judge
+from execkit_mcp.runtime.policies import load_policy
+
+pytestmark = pytest.mark.promise("P2")
+
+HERE = Context(cwd="/home/dev/project", home="/home/dev", workspace="/home/dev/project")
+# What is an error behind its dash, ps reads once more as if there were none: then `e` is the environment of every process.
+ENVIRONMENTS = [
+    "ps -auxe", "ps -auxeww", "ps -axe", "ps -axef", "ps -ef -x", "ps -x -ef", "ps -efTH", "ps -eHT", "ps -efT --forest", "ps -euT", "ps -esT", "ps -ehT",
+    "ps -ef -u -x", "ps -u -ewwx", "ps -ef -g -x", "ps -ef -s -x", "ps -ef -ux", "ps -nxe", "ps -ef -n -x", "ps -ef -m e", "ps -efx --pid 1", 'ps -fu "$x"',
+    'ps -u "$(cat x)"', 'ps -x -C "$x"',
+]  # fmt: skip
+PROCESSES = [
+    "ps -ef", "ps aux", "ps -aux", "ps -auxww", "ps -ef --forest", "ps -efH", "ps -ejH", "ps -eo pid,ppid,cmd --sort=-%mem", "ps -eLf", "ps -eLo pid,lwp,comm",
+    "ps -fu www-data", "ps -fuwww", "ps -u root -o pid,cmd", "ps -ef -u deploy", 'ps -p "$pid" -o args', "ps -elf", "ps -eF --sort -rss", "ps -C nginx -o pid=",
+    "ps -T -p 123", "ps -efT", "ps -axo pid,comm", "ps 1", "ps -fU deploy",
+]  # fmt: skip
+# git, xz and others do what the name says that they are called by; a character set may be a file.
+OTHERS = [
+    "env -a git-push git log", "env --argv0=git-push git log", "env --argv=git-branch git show x", "iconv -f /home/dev/.ssh/id_rsa -t UTF-8 x",
+    "iconv -t /home/dev/.ssh/id_rsa//TRANSLIT x",
+]  # fmt: skip
+# Paths that come of two others: below a target, beside a file, behind another folder.
+DERIVED = [
+    "cd sub && cp --parents ../.bashrc ..", "cp --parents ../x/.bashrc .", "cp -t . --parents ../x/.bashrc", "cp --par ../x/.bashrc build", "cp --path ../x build",
+    'cp --parents "$(cat x)" build', "cp --parents .*/x build", "find .. -name x -exec cp --parents {} build ';'", "cp -b -S /../../x a b", "cp --backup --suffix=/../../x a b",
+    "mv -b -S /../../x a b", "install -b -S /../x a b", "ln -sb -S /../x a b", "gzip -S /../../x f", 'cp -b -S "$x" a b', "tar xf a.tar --backup --suffix=/../../.profile",
+    "tar xf a.tar -C /tmp -C x", "tar xf a.tar -C build -C ../x",
+]  # fmt: skip
+WITHIN = [
+    "cp --parents src/a build", "cp --parents src/*.c build", "find . -name x -exec cp --parents {} build ';'", "cp -b -S .bak a b", "mv -S .old a b", "gzip -S .gzip f",
+    "tar xf a.tar -C build", "tar xf a.tar -C build -C /tmp/x", "tar xf a.tar --backup --suffix=.old", "iconv -f latin1 -t UTF-8//TRANSLIT x", "env LC_ALL=C sort x",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def policies():
+    return {name: load_policy(name, workspace=HERE.workspace) for name in ("read-only", "ci")}
+
+
+@pytest.mark.parametrize("text", [*ENVIRONMENTS, *OTHERS])
+def test_what_only_looks_does_nothing_else(policies, text):
+    assert judge(text, policies["read-only"], HERE).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("text", PROCESSES)
+def test_processes_are_listed(policies, text):
+    decision = judge(text, policies["read-only"], HERE)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+
+
+@pytest.mark.parametrize("text", DERIVED)
+def test_a_path_that_comes_of_two_others_stays_where_writing_is_granted(policies, text):
+    assert judge(text, policies["ci"], HERE).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("text", WITHIN)
+def test_ordinary_copies_and_archives_go_through(policies, text):
+    decision = judge(text, policies["ci"], HERE)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+
+
+def test_exec_tells_no_program_another_name(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text(
+        "version: 1\nname: p\ninclude: [builtin:base]\ndefaults: {decision: deny, unparsed: deny, unresolved: deny}\n"
+        'shell: {state: [exec]}\nrules: [{id: look, allow: ["builtin:readonly"]}]\n'
+    )
+    policy = load_policy(str(path), workspace=HERE.workspace)
+    assert judge("exec git log", policy, HERE).verdict is Verdict.ALLOW
+    for text in ("exec -a git-push git log", "exec -ca git-push git log", "exec -agit-push git log"):
+        assert judge(text, policy, HERE).verdict is Verdict.DENY
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="no ps")
+def test_what_is_allowed_shows_no_environment():
+    canary = "of" + "-the-environment"
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, "CANARY": canary}) as sleeper:
+        try:
+            shown = [
+                text
+                for text in PROCESSES
+                if canary.encode() in subprocess.run(text.split(), capture_output=True, check=False).stdout
+            ]
+        finally:
+            sleeper.kill()
+    assert shown == []
