@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -42,6 +43,9 @@ rules:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "promise(id): the promise (tests/requirements.py) that a test attacks")
+    for number in (signal.SIGINT, signal.SIGQUIT):  # a script ignores them for `make test &`, and tests send them
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
 @dataclass(kw_only=True)
