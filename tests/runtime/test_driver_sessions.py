@@ -68,6 +68,10 @@ async def test_streams_are_separate_and_codes_are_exact(shell):
     assert await shell.says("echo $?") == "4\n"
 
 
+async def test_the_history_begins_empty(shell):
+    assert await shell.says("history; fc -l") == ""
+
+
 async def test_a_flood_is_counted_to_the_byte_in_bounded_chunks(shell):
     sizes = []
     await asyncio.wait_for(
