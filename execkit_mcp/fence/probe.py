@@ -4,13 +4,13 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from execkit_mcp.fence import kernel, landlock, namespaces, privileges, seccomp
+from execkit_mcp.fence import kernel, landlock, mounts, namespaces, privileges, seccomp, terminals
 
 __all__ = ["MECHANISMS", "Probe", "masked", "probe"]
 
@@ -87,10 +87,13 @@ def probe() -> Probe:  # noqa: C901, PLR0912 - one question after the other
         else:
             lacking["user"] = "user namespaces are forbidden here"
     for name in _NAMESPACES:
-        if _can_unshare((name,) if is_root else ("user", name)):
-            has.add(name)
-        else:
+        names = (name,) if is_root else ("user", name)
+        if not _can_unshare(names):
             lacking[name] = f"{name} namespaces are forbidden here"
+        elif name == "mount" and not _succeeds(partial(_mount_terminals, names)):
+            lacking[name] = "mounts are forbidden here, even in a namespace of one's own"
+        else:
+            has.add(name)
     return Probe(landlock_abi=abi, has=frozenset(has), is_root=is_root, lacking=lacking)
 
 
@@ -107,6 +110,12 @@ def _has_action(action: int) -> bool:
 
 def _can_unshare(names: tuple[str, ...]) -> bool:
     return _succeeds(lambda: namespaces.unshare(names))
+
+
+def _mount_terminals(names: tuple[str, ...]) -> None:
+    namespaces.unshare(names)
+    mounts.separate()
+    terminals.mount_own()
 
 
 def _listen() -> None:

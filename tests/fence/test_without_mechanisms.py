@@ -126,7 +126,8 @@ async def test_what_is_left_holds_the_rest_of_the_matrix(policy, tmp_path, monke
     assert {row.id for row in rows if row.outcome == "open"} <= open_at_most
 
 
-CONTAINED = {"unshare": (272, 97), "landlock": (444, 444), "seccomp": (317, 277), "ptrace": (101, 117)}
+CONTAINED = {"unshare": (272, 97), "landlock": (444, 444), "seccomp": (317, 277), "ptrace": (101, 117),
+             "mount": (165, 40)}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,7 @@ CONTAINED = {"unshare": (272, 97), "landlock": (444, 444), "seccomp": (317, 277)
     [
         ((), "process", True),
         (("unshare",), "process", True),
+        (("mount",), "process", True),
         (("ptrace",), "process", False),
         (("landlock",), "none", False),
         (("seccomp",), "none", False),

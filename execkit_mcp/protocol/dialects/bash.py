@@ -102,7 +102,8 @@ def init(shell_nonce: str, nonce: str, *, status_kind: str = "S") -> bytes:
     return (
         "PS1= PS2= PS4='+ ' PROMPT_COMMAND=\n"
         f"{_B}unset HISTFILE MAILCHECK TMOUT PROMPT_COMMAND\n"
-        f"{_B}set +o history +H; {_B}history -c 2>/dev/null; {_B}shopt -u checkjobs huponexit; {_B}shopt -s checkwinsize\n"
+        f"{_B}set +o history +H; {_B}shopt -u checkjobs huponexit; {_B}shopt -s checkwinsize\n"
+        f"{_B}history -c 2>/dev/null\n"
         f"{_B}trap -- {quote(_exit_trap(shell_nonce, status_kind))} EXIT\n" + line_two(nonce)
     ).encode()
 
