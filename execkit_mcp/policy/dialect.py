@@ -1,7 +1,8 @@
-"""What a decision becomes where another shell than bash runs the text; this module is that last word.
+"""What a decision becomes in a session, whose shell runs the canonical text; this module is that last word.
 
-The text was judged as bash's. What such a shell would read otherwise is refused by its name, whatever a rule says: else
-another argv would run than the one that was judged.
+The text was judged as bash's. What another shell would read otherwise is refused by its name, whatever a rule says:
+else another argv would run than the one that was judged. A text that did not parse holds nothing that a person could be
+shown and a shell be given: ``unparsed: ask`` is for a client's own dialogue (the hook); in a session it is a refusal.
 """
 
 from msgspec.structs import replace
@@ -16,7 +17,9 @@ __all__ = ["for_shell"]
 
 def for_shell(decision: Decision, shell: str) -> Decision:
     """``decision`` where ``shell`` (``bash``, ``dash``, ``ash``, ``zsh``) runs its canonical text."""
-    if shell == "bash" or decision.canonical is None or decision.verdict is Verdict.DENY:
+    if decision.canonical is None:
+        return replace(decision, verdict=Verdict.DENY)
+    if shell == "bash" or decision.verdict is Verdict.DENY:
         return decision
     try:
         foreign = refusal(parse(decision.canonical))

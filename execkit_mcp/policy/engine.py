@@ -141,13 +141,19 @@ def _unparsed(text: str, refusal: Unparsed, policy: CompiledPolicy) -> Decision:
         rule=None,
         reason_code=code,
         message=f"The text is outside what can be judged: {refusal}.",
-        hint="Shorten or split the text."
-        if refusal.is_limit
-        else "Write it with plain commands, pipes, loops and redirects, and without that construct.",
+        hint=_unparsed_hint(refusal),
         policy=policy.ref,
         hazards=tuple(hazards.hit_of(hazard) for hazard in hits),
         approval=_approval([], [hazards.hit_of(hazard) for hazard in hits]),
     )
+
+
+def _unparsed_hint(refusal: Unparsed) -> str:
+    if refusal.is_limit:
+        return "Shorten or split the text."
+    if refusal.construct.startswith("unterminated"):
+        return "Close it, and send the text whole: one call is one complete text."
+    return "Write it with plain commands, pipes, loops and redirects, and without that construct."
 
 
 def _judge_script(  # noqa: PLR0917 - as it is handed on

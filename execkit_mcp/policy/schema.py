@@ -96,7 +96,11 @@ def _section(build: type, *fields: Field, check: object = None) -> Record[object
 DEFAULTS = _section(
     DefaultsPart,
     Field(key="decision", shape=_NOT_ALLOW, doc="What happens where no rule speaks; deny unless set."),
-    Field(key="unparsed", shape=_NOT_ALLOW, doc="Text outside the judged grammar; deny unless set."),
+    Field(
+        key="unparsed",
+        shape=_NOT_ALLOW,
+        doc="Text outside the judged grammar; deny unless set. Sessions refuse it all the same; a hook may ask.",
+    ),
     Field(
         key="unresolved",
         shape=_NOT_ALLOW,

@@ -43,6 +43,18 @@ def test_what_is_unclear_is_never_allowed_and_says_why(text, code):
         assert decision.reason_code is code
 
 
+@pytest.mark.parametrize("text", ["ls 'open", "coproc cat", "ls $(", "cat <<EOF"])
+async def test_where_the_policy_asks_about_what_did_not_parse_a_session_refuses_it_and_records_it(tmp_path, text):
+    async with aio.create(policy="workstation", workspace=tmp_path, state_dir=tmp_path / "state") as session:
+        with pytest.raises(Blocked) as caught:
+            await session.exec(text)
+        assert caught.value.decision.reason_code is ReasonCode.UNPARSED
+        assert caught.value.decision.hint
+        assert (await session.exec("echo on")).stdout == "on\n"
+    entries = (tmp_path / "state" / "audit-000001.jsonl").read_text()
+    assert '"reason_code":"policy.unparsed"' in entries
+
+
 def test_a_rule_that_breaks_while_judging_counts_as_deny(monkeypatch):
     from execkit_mcp.policy import programs
 
@@ -101,7 +113,8 @@ async def test_a_command_that_harms_the_record_is_told_so_and_is_the_last(world,
         async with aio.create(
             policy=str(world.policy), workspace=str(world.workspace), state_dir=str(world.state)
         ) as session:
-            told.append((await session.exec(attack.format(state=world.state))).warnings[0])
+            # by a short way: pytest-xdist's folders are called popen-…, and that is a hazard in a program's text
+            told.append((await session.exec(attack.format(state="../state"))).warnings[0])
             for _ in range(3):
                 try:
                     told.append(await session.exec("echo again"))
