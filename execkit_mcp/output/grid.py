@@ -203,6 +203,16 @@ class Grid(pyte.Screen):
         _, bottom = self.margins or (0, last)
         self.cursor.y = min(self.cursor.y + (count or 1), bottom if self.cursor.y <= bottom else last)
 
+    def cursor_to_line(self, line: int | None = None) -> None:
+        """VPA: where lines are counted from the margin and there is none, pyte's fails."""
+        top, bottom = self.margins if self.margins is not None and mo.DECOM in self.mode else (0, self.lines - 1)
+        self.cursor.y = min(top + (line or 1) - 1, bottom)
+
+    def alignment_display(self) -> None:
+        """DECALN: pyte's takes some hundred times as long for each cell."""
+        for at in range(self.lines):
+            self.buffer[at].update(dict.fromkeys(range(self.columns), _CELLS["E"]))
+
     def linefeed(self) -> None:
         """LF: pyte's goes to the first column in newline mode; nobody sets that."""
         self.index()

@@ -420,11 +420,12 @@ class RetainedText:
         origin, end = self._origin or self, self.total_bytes
         at, number, rest = 0, 1, b""
         while at < end:
-            if self._head_bytes <= at < origin.tail_offset:
+            kept_from = min(origin.tail_offset, self._stored_bytes)  # what a copy has at its end stays
+            if self._head_bytes <= at < kept_from:
                 if rest:
                     yield [(number, rest.decode("utf-8", "replace"))]
-                at, rest = origin.tail_offset, b""
-                number = origin.lines_before(min(at, origin.total_bytes)) + 1
+                at, rest = kept_from, b""
+                number = (origin if at < self._stored_bytes else self).lines_before(at) + 1
                 continue
             data = self._bytes(at, min(at + _STEP_BYTES, self._head_bytes if at < self._head_bytes else end))
             if not data:  # it was let go meanwhile

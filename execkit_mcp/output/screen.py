@@ -21,7 +21,7 @@ ALLOWANCE: Final = 100_000
 _LOOK_COST: Final = 120_000
 _HARD: Final = lazy_regex("\x1b(?!\\[[0-9;:]{0,64}[mK]|[()][0B])|[\x08\x0b\x0c\x0e\x0f]")
 _MODE: Final = lazy_regex("\x1b\\[\\?[0-9;]{1,64}[hl]|\x1b[()].|\x1b\\[[0-9;]{0,16}r|\x1bc")
-_DEAR: Final = lazy_regex("\x1b\\[[0-9;:]{0,64}[LMST@PXbIZJ]|\x1b[MDEc]|\x1b\\[\\?(?:10)?4[79][hl]")
+_DEAR: Final = lazy_regex("\x1b\\[[0-9;:]{0,64}[LMST@PXbIZJ]|\x1b(?:[MDEc]|#8)|\x1b\\[\\?(?:10)?4[79][hl]")
 _SWITCH: Final = lazy_regex("\x1b\\[\\?(?:47|1047|1049)h")
 _BEFORE_SWITCH: Final = 4096
 _ESCAPE_COST, _LINE_COST, _WIDE_COST = 14, 16, 8
@@ -147,5 +147,6 @@ class Screen:
     def _cost(self, text: str) -> float:
         cols, rows = self.size
         dear = len(_DEAR.findall(text)) * rows * (cols // 8) if "\x1b" in text else 0
+        lines = text.count("\n") + text.count("\x0b") + text.count("\x0c")
         wide = 0 if text.isascii() else _WIDE_COST * (len(text.encode("utf-8", "replace")) - len(text))
-        return len(text) + _ESCAPE_COST * text.count("\x1b") + _LINE_COST * text.count("\n") + dear + wide
+        return len(text) + _ESCAPE_COST * text.count("\x1b") + _LINE_COST * lines + dear + wide

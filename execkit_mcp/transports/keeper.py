@@ -297,10 +297,11 @@ class _Keeper:
 
     def _handle(self, request: dict[str, Any], fds: list[int]) -> None:
         try:
-            if request["op"] == "spawn":
-                self._spawn(request, fds)
-            elif request["op"] == "remount":
-                self._remount(request, fds[0])
+            if request["op"] in {"spawn", "remount"}:
+                try:
+                    (self._spawn if request["op"] == "spawn" else self._remount)(request, fds)
+                except (OSError, IndexError, ValueError) as error:  # no descriptor, terminal or process is left
+                    self._report({"event": "failed", "of": request["op"], "id": request["id"], "reason": str(error)})
             elif request["op"] == "kill" and request["pid"] in self._shells:
                 end_trees({request["pid"]})
             elif request["op"] in {"judged", "answer"}:
@@ -366,13 +367,13 @@ class _Keeper:
             pending.take_terminal(master)
         self._poll.register(ours, select.POLLIN)
 
-    def _remount(self, request: dict[str, Any], payload: int) -> None:
+    def _remount(self, request: dict[str, Any], fds: list[int]) -> None:
         """Change the file tree of a shell that runs: a child of ours goes inside for the moment that it takes."""
         from execkit_mcp.fence import mounts, namespaces  # noqa: PLC0415 - only where a plan asks for it
 
         answer = {"event": "failed", "of": "remount", "id": request["id"], "reason": "it has ended"}
         if request["pid"] in self._shells:
-            with open(payload, "rb", closefd=False) as body:
+            with open(fds[0], "rb", closefd=False) as body:
                 operations = json.load(body)
             read, write = os.pipe2(os.O_CLOEXEC)
             child = os.fork()
@@ -403,8 +404,9 @@ class _Keeper:
         if data in {b"gate", b"terminal"} and not fds:
             data = b"failed" + os.strerror(errno.EMFILE).encode()  # descriptors that do not fit are left out (unix(7))
         if data == b"gate":
-            self._open_gate(pending, fds[0])
-            return
+            data = self._open_gate(pending, fds[0])
+            if not data:
+                return
         if data == b"terminal":
             pending.take_terminal(fds[0])
             return
@@ -419,6 +421,7 @@ class _Keeper:
         del self._pending[fd]
         self._poll.unregister(fd)
         pending.link.close()
+        data = data or (b"" if pending.terminal else b"failedit was killed on its way")
         if data:
             reason = data.removeprefix(b"failed").decode("utf-8", "replace")
             self._shells.discard(pending.pid)
@@ -429,21 +432,27 @@ class _Keeper:
         for each in (*pending.terminal, *pending.listeners):
             os.close(each)
 
-    def _open_gate(self, pending: _Pending, listener: int) -> None:
+    def _open_gate(self, pending: _Pending, listener: int) -> bytes:
+        """Nothing, or what ``_progress`` would hear of a failure."""
         from execkit_mcp.fence import exec_gate, processes, second_stop, steady  # noqa: PLC0415 - where a plan asks for it
 
         self._board = self._board or second_stop.Board()
-        gate = exec_gate.ExecGate(
-            shell=pending.pid,
-            listener=listener,
-            gate=pending.plan["gate"],
-            report=self._report,
-            board=self._board,
-            changeable=steady.changeable_behind(pending.plan) if processes.are_images_random() else None,
-        )
+        try:
+            gate = exec_gate.ExecGate(
+                shell=pending.pid,
+                listener=listener,
+                gate=pending.plan["gate"],
+                report=self._report,
+                board=self._board,
+                changeable=steady.changeable_behind(pending.plan) if processes.are_images_random() else None,
+            )
+        except OSError as error:  # the shell was killed meanwhile, or no descriptor is left
+            os.close(listener)
+            return b"failed" + str(error).encode()
         self._gates[listener] = gate
         self._gate_of[pending.pid] = gate
         self._listen_to(listener)
+        return b""
 
     def _notified(self, fd: int, event: int) -> None:
         gate = self._gates[fd]

@@ -1,6 +1,7 @@
 """The screen that a program's output leaves, against what xterm would show."""
 
 import random
+import time
 
 import pytest
 
@@ -47,6 +48,9 @@ CASES = [
     ("ab\x1b7\x1b[3Hx\x1b8c\x1b[3Hy\x1b8d", ["abd", "", "y", ""]),
     ("ab\x1b7\x1b7\x1bcx\x1b8y", ["y", "", "", ""]),
     ("\x1b(0\x1b7\x1b(Bq\x1b8q", ["─", "", "", ""]),
+    ("\x1b[?6h\x1b[3dx", ["", "", "x", ""]),
+    ("\x1b[2;3r\x1b[?6h\x1b[9dx", ["", "", "x", ""]),
+    ("ab\x1b#8", ["E" * 10] * 4),
     ("\x1b[?7l0123456789ab", ["012345678b", "", "", ""]),
     ("\u26a0\ufe0f Note", ["\u26a0\ufe0f Note", "", "", ""]),
     ("a\u200bb\ufeffc", ["abc", "", "", ""]),
@@ -133,6 +137,7 @@ def test_lines_that_leave_the_screen_are_kept_within_a_bound():
 def test_no_sequence_breaks_it_or_makes_it_grow():
     chance = random.Random(7)
     alphabet = ["\x1b[", "\x1b]", "\x1bP", "\x1b", "\x9b", ";", "?", ">", "9999", "1", "0", "1049h", "1049l", "\x1b\\"]
+    alphabet += ["6h", "6l", "4h", "7l", "\x1b#8", "\x1b7", "\x1b8", *"EFGIadefi`"]
     alphabet += ["漢", "\u0301", *"ABCDHJKLMPSTXZ@bhlmnrsugcqx\r\n\b\t\x0e\x07\x00\x7f"]
     emulator = Emulator(20, 6)
     for _ in range(3000):
@@ -164,6 +169,16 @@ def test_a_flood_of_drawing_is_cut_and_says_so():
     assert kept.is_partial
     assert kept._waiting <= MAX_WAITING + 20_000
     assert any("cell 199" in row.text for row in kept.rows())
+
+
+@pytest.mark.parametrize("dear", ["\x1b#8", "\x1b[2J", "\x0bz", "\x1bM", "\x1b[9999T", "\x1b[9999I", "\x1bc"])
+def test_what_is_dear_to_draw_is_not_drawn_for_seconds(dear):
+    kept = Screen(200, 60)
+    kept.push(dear * (MAX_WAITING // len(dear)), 0.0)
+    began_s = time.thread_time()
+    kept.rows()
+    assert time.thread_time() - began_s < 3
+    assert kept.is_partial
 
 
 def test_what_a_flood_skips_does_not_lose_the_alternate_screen():

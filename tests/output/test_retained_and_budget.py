@@ -105,6 +105,23 @@ def test_a_text_that_grows_while_it_is_searched_gives_true_lines_and_misses_none
                 assert f"{number}:{line}" in rows or not retained.starts_line(offset)
 
 
+@pytest.mark.parametrize(("limit", "before"), [(1 << 20, 5000), (20_000, 5000), (1 << 20, 0)])
+def test_the_line_in_progress_is_searched_however_much_comes_meanwhile(limit: int, before: int):
+    retained = RetainedText(limit_bytes=limit)
+    retained.append("".join(f"row {n}\n" for n in range(before)) + "begun ")
+    steps = retained.with_pending("and no end").grep_steps("no end$|^row 9$")
+    row = f"{before + 1}:"
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found = end.value.text.splitlines()
+            break
+        retained.append("and an end\n" * 4000)
+    assert found[-1].removeprefix(row) in {"begun and no end", "and no end"}
+    assert found[:-1] == (["10:row 9"] if before else [])
+
+
 @pytest.mark.parametrize("pattern", ["(", r"(a)\1", "(?=a)", "a" * 2000])
 def test_a_pattern_that_cannot_be_matched_in_linear_time_is_refused(pattern: str):
     with pytest.raises(PatternRefused):
