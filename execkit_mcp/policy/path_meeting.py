@@ -50,15 +50,15 @@ def meets(pattern: PathPattern, wanted: tuple[str, ...], *, is_recursive: bool) 
     """Whether a ``never`` pattern meets a glob or recursive operand; None if that cannot be told."""
     if pattern.is_floating:
         return _floating_meets(pattern, wanted, is_recursive=is_recursive)
-    if _segments_meet(wanted, (*pattern.segments, DOUBLE)):
+    if segments_meet(wanted, (*pattern.segments, DOUBLE)):
         return True
     if not is_recursive:
         return False
     if DOUBLE in pattern.segments[:-1]:
         head = pattern.segments[: pattern.segments.index(DOUBLE)]
         if len(wanted) > len(head):
-            return None if _segments_meet(wanted, (*head, DOUBLE)) else False
-    return _segments_meet((*wanted, DOUBLE), pattern.segments)
+            return None if segments_meet(wanted, (*head, DOUBLE)) else False
+    return segments_meet((*wanted, DOUBLE), pattern.segments)
 
 
 def _floating_meets(pattern: PathPattern, wanted: tuple[str, ...], *, is_recursive: bool) -> bool | None:
@@ -81,7 +81,7 @@ def _segment_meets(wanted: str, refused: str) -> bool:
     return refused == DOUBLE or globs.meet(wanted, refused)
 
 
-def _segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+def segments_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Whether some path matches both patterns."""
     start = 0
     for one, other in zip(left, right, strict=False):
@@ -127,11 +127,16 @@ def _rests_meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_hinted(wild: str, refused: str) -> bool:
-    """Whether a glob that meets a floating pattern also hints at it: ``.e*`` for ``.env*``, but not ``*``."""
+    """Whether a glob that meets a floating pattern also hints at it: ``.e*`` for ``.env*``, but not ``*``.
+
+    Of a pattern that begins with a name, the ending alone is no hint: ``*.json`` for ``service-account*.json``.
+    """
     if globs.literal(wild) is not None:
         return True
     wild_head, wild_tail = globs.edges(wild)
     head, tail = globs.edges(refused)
+    if head and wild == f"*{tail}":
+        return False
     return bool((wild_head and head) or (wild_tail and tail))
 
 

@@ -15,6 +15,7 @@ from execkit_mcp.policy.document import Element, FlagRules
 from execkit_mcp.policy.folders import moved, plain
 from execkit_mcp.policy.knowledge.git_shows import QUIETING
 from execkit_mcp.policy.knowledge.invocation import DYNAMIC, GLOB, STATIC, Arg, FlagUse, Invocation
+from execkit_mcp.policy.path_meeting import DOUBLE, segments_meet
 from execkit_mcp.policy.paths import compile_paths, expand_home
 
 # The canonical text adds them, so a closed list of flags need not name them.
@@ -124,14 +125,22 @@ def _operand_may_fit(operand: Arg, patterns: Sequence[str], home: str) -> bool:
         heads = [globs.edges(pattern)[0] for pattern in patterns]
         return any(operand.prefix.startswith(head) or head.startswith(operand.prefix) for head in heads)
     if operand.kind is GLOB:
-        # A wildcard of the shell's never stands for a slash.
-        slashes = operand.text.count("/")
-        return any(pattern.count("/") <= slashes and globs.meet(operand.text, pattern) for pattern in patterns)
+        return any(_glob_may_fit(operand.text, pattern) for pattern in patterns)
     text = expand_home(operand.text, home) if operand.is_home else operand.text
     if text is None:
         return False
     spellings = {operand.text, text, plain(text)}
     return any(globs.matches(spelling, pattern) for pattern in patterns for spelling in spellings)
+
+
+def _glob_may_fit(text: str, pattern: str) -> bool:
+    """Whether a word that the shell's pattern finds may fit; a wildcard of the shell's never stands for a slash."""
+    if pattern.count("/") > text.count("/") or not globs.meet(text, pattern):
+        return False
+    refused = tuple(pattern.split("/"))
+    if any(part != DOUBLE and globs.literal(part) is None for part in refused):
+        return True  # a wildcard of a rule's may stand for one
+    return segments_meet(tuple(part for part in text.split("/") if part != "."), refused)
 
 
 def _sub_matches(compiled: CompiledElement, invocation: Invocation) -> bool:

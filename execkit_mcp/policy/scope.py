@@ -65,6 +65,10 @@ class Scope(Struct, frozen=True, kw_only=True, gc=False):
             arrays=_less(self.arrays, lost),
         )
 
+    def known(self) -> Mapping[str, tuple[str, ...]]:
+        """Every variable whose values are known: PWD, which nothing may set, is one of the folders."""
+        return self.variables if self.cwds is None else {**self.variables, "PWD": self.cwds}
+
     def loop(self, changes: "Touched") -> "Scope":
         """The scope in which nothing is known of what a loop changes, but that a counter stays a number."""
         counters = [
@@ -159,12 +163,29 @@ def fill(word: tree.Word, scope: Scope) -> tree.Word:
         ):
             parts.append(replace(plain, name=part.name, quoted=part.quoted))
             continue
-        is_plain = isinstance(part, tree.Parameter) and part.quoted and not part.operator
-        if is_plain and isinstance(part, tree.Parameter) and part.name in scope.patterns and not parts:
-            parts.extend(map(_held, scope.patterns[part.name].parts))
+        found = None
+        if isinstance(part, tree.Parameter) and part.quoted and part.name in scope.patterns and not parts:
+            found = scope.patterns[part.name].parts if not part.operator else _without_ending(part, scope)
+        if found is not None:
+            parts.extend(map(_held, found))
         else:
             parts.append(part)
     return tree.Word(tuple(parts))
+
+
+def _without_ending(part: tree.Parameter, scope: Scope) -> tuple[tree.Part, ...] | None:
+    """``${f%.ts}`` where each value of ``f`` is a name that ``*.ts`` finds, or ``*.ts`` itself."""
+    pattern = scope.patterns[part.name].parts
+    ending = part.argument.parts if part.argument is not None else ()
+    if part.operator not in ("%", "%%") or len(pattern) <= 1 or len(ending) != 1:
+        return None
+    last, cut = pattern[-1], ending[0]
+    if not isinstance(last, tree.Literal) or not isinstance(cut, tree.Literal) or not last.text.endswith(cut.text):
+        return None
+    if not cut.text or "/" in cut.text:
+        return None
+    rest = last.text.removesuffix(cut.text)
+    return (*pattern[:-1], replace(last, text=rest)) if rest else pattern[:-1]
 
 
 def _plain_in(name: str, scope: Scope) -> tree.Plain | None:

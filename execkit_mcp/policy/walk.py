@@ -330,7 +330,7 @@ class Walk:
     def _args(self, word: tree.Word, scope: Scope) -> tuple[Arg, ...]:
         if _is_plain(word):
             return to_arg(word)
-        return to_arg(fill(word, scope), scope.variables if self.case.tracks_variables else {})
+        return to_arg(fill(word, scope), scope.known() if self.case.tracks_variables else {})
 
     def _inside(self, word: tree.Word, scope: Scope) -> Scope:
         """Judge what expanding a word runs or assigns; the scope afterwards."""
@@ -535,7 +535,7 @@ class Walk:
         if not parts:
             values: tuple[str, ...] | None = ("",)
         else:
-            args = to_arg(tree.Word(parts), scope.variables)
+            args = to_arg(tree.Word(parts), scope.known())
             is_known = all(arg.is_static and not arg.is_home for arg in args)
             values = tuple(dict.fromkeys(arg.text for arg in args)) if is_known else None
         if assignment.operator == "+=" and values is not None:

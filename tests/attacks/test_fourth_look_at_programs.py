@@ -28,7 +28,7 @@ PROCESSES = [
 # git, xz and others do what the name says that they are called by; a character set may be a file.
 OTHERS = [
     "env -a git-push git log", "env --argv0=git-push git log", "env --argv=git-branch git show x", "iconv -f /home/dev/.ssh/id_rsa -t UTF-8 x",
-    "iconv -t /home/dev/.ssh/id_rsa//TRANSLIT x",
+    "iconv -t /home/dev/.ssh/id_rsa//TRANSLIT x", "rpm -Vp ./x.rpm", "rpm --verify --package ./x.rpm", "rpm -Va --dbpath ./db",
 ]  # fmt: skip
 # Paths that come of two others: below a target, beside a file, behind another folder.
 DERIVED = [

@@ -71,4 +71,4 @@ _segments = st.lists(st.sampled_from([*REFUSED, *WILD]), max_size=5).map(tuple)
 @example(("srv", "**"), ("srv", "a", "b"))
 @example(("**",), ())
 def test_the_aligned_beginning_is_only_a_shorter_way_to_the_same_answer(left, right):
-    assert path_meeting._segments_meet(left, right) is path_meeting._rests_meet(left, right)
+    assert path_meeting.segments_meet(left, right) is path_meeting._rests_meet(left, right)

@@ -59,6 +59,8 @@ def _after_apt(reading: Reading) -> None:
 
 def _after_rpm(reading: Reading) -> None:
     """Query and verify modes; everything else changes the machine."""
+    if reading.has("-V") and reading.has("-p", "--dbpath"):
+        reading.mark("x", None)  # the package may bring a script to verify it with
     if reading.has("-p"):
         for path in reading.operands:
             reading.mark("ru" if "://" in path.text else "r", path)

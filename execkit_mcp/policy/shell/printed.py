@@ -112,6 +112,11 @@ def prints_no_option(body: Sequence) -> bool:
     return bool(printed_word(body)) or _NO_OPTION.fullmatch(_printer(body) or "") is not None
 
 
+def prints_folder(body: Sequence) -> bool:
+    """Whether the commands print the folder that they run in."""
+    return len(body.items[0].command.first.commands) == 1 and _printer(body) in ("pwd", "pwd\n-L", "pwd\n-P")
+
+
 def printed_lines(body: Sequence) -> str:
     """The glob of the one plain word that stands on each line that the commands print; empty if that is not sure."""
     text = _printer(body)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.policy.knowledge.invocation import DYNAMIC, GLOB, STATIC, Arg
-from execkit_mcp.policy.shell.printed import NUMBER, printed_word, prints_no_option
+from execkit_mcp.policy.shell.printed import NUMBER, printed_word, prints_folder, prints_no_option
 from execkit_mcp.policy.shell.render import render_word
 from execkit_mcp.policy.shell.tree import (
     Arithmetic,
@@ -35,6 +35,8 @@ _ONE_CHARACTER = lazy_regex(r"\[[A-Za-z0-9]\]")
 _PATTERN_CHARACTER = lazy_regex(r"[*?\[\]\\]")
 # Parameters that are always one run of digits, so that no splitting happens even outside quotes.
 _ALWAYS_NUMBERS = frozenset({"?", "#", "$"})
+# Variables that nothing may set: they begin with a slash.
+_FOLDERS = frozenset({"PWD", "OLDPWD", "HOME"})
 
 
 class _Vanishing(Glob, frozen=True, gc=False):
@@ -142,6 +144,10 @@ def _values(part: Part, variables: Mapping[str, tuple[str, ...]], *, is_first: b
         return (part.text,)
     if isinstance(part, Tilde):
         return ("~" + part.user,) if is_first else None
+    if isinstance(part, Substitution) and prints_folder(part.body):
+        part = Parameter("PWD", quoted=part.quoted)
+        if any(folder.endswith("\n") for folder in variables.get("PWD", ())):
+            return None  # the end of it is lost
     if not isinstance(part, Parameter) or part.operator or part.name not in variables:
         return None
     values = variables[part.name]
@@ -166,6 +172,8 @@ def _is_never_option(parts: tuple[Part, ...]) -> bool:
     is_safe = len(parts) == 1 or (isinstance(parts[1], Literal) and parts[1].text[:1] not in ("-", ""))
     if isinstance(head, Plain):
         return head.is_sure or (is_safe and head.quoted)
+    if isinstance(head, Parameter) and head.name in _FOLDERS:
+        return is_safe and head.quoted and not head.operator
     return is_safe and isinstance(head, Substitution) and head.quoted and prints_no_option(head.body)
 
 
