@@ -38,8 +38,8 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("client", metavar="CLIENT", nargs="?", help="claude-code, cursor, codex, gemini-cli … or all")
-    parser.add_argument("--scope", choices=["user", "project"], default="user", help="for you (default) or one project")
-    parser.add_argument("--project", metavar="DIR", default=".", help="the project's folder (default: this one)")
+    parser.add_argument("--scope", choices=["user", "project"], help="for you (default) or one project")
+    parser.add_argument("--project", metavar="DIR", help="the project's folder (default: this one); --scope project")
     parser.add_argument("--print", dest="only_print", action="store_true", help="show the change, make none")
     parser.add_argument("--remove", action="store_true", help="take it out again")
     parser.add_argument("--hook", action="store_true", help="also guard the client's own shell tool")
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from execkit_mcp.cli.clients import CLIENTS, find_client  # noqa: PLC0415 - only when running
     from execkit_mcp.cli.clients.plan import state_of  # noqa: PLC0415
 
-    project = Path(arguments.project).expanduser().resolve()
+    project = _project(arguments)
     if arguments.client is None:
         return _table(project, as_json=arguments.json)
     if arguments.client == "all":
@@ -76,6 +76,19 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     _set_up(find_client(arguments.client), arguments, project, lenient=False)
     return 0
+
+
+def _project(arguments: argparse.Namespace) -> Path:
+    """The project's folder; naming one means its scope."""
+    from execkit_mcp.errors import CommandInvalid, ConfigNotFound  # noqa: PLC0415 - only when running
+
+    if arguments.scope == "user" and arguments.project is not None:
+        raise CommandInvalid("--project names a project, --scope user means every one.", hint="Leave out one of them.")
+    arguments.scope = arguments.scope or ("user" if arguments.project is None else "project")
+    project = Path(arguments.project or ".").expanduser().resolve()
+    if not project.is_dir():
+        raise ConfigNotFound(f"There is no project folder {project}.", hint="Check the spelling, or make it first.")
+    return project
 
 
 def _table(project: Path, *, as_json: bool) -> int:
@@ -113,16 +126,23 @@ def _set_up(client: "Client", arguments: argparse.Namespace, project: Path, *, l
     for change in needed:
         print(change.diff(), end="")
     if not needed:
-        print(
-            f"{client.title}: nothing to change; {', '.join(str(change.path) for change in changes)} says it already."
+        files = ", ".join(str(change.path) for change in changes)
+        told = (
+            f"nothing to remove; it is not in {files}"
+            if arguments.remove
+            else f"nothing to change; {files} says it already"
         )
+        print(f"{client.title}: {told}.")
         return
     if arguments.only_print:
         print(f"\n{client.title}: this would change; nothing was written.")
         return
     for change in needed:
         backup = change.apply()
-        print(f"{client.title}: wrote {change.path}" + (f", kept the old one as {backup}" if backup else ""))
+        print(
+            f"{client.title}: {'wrote' if change.path.exists() else 'removed'} {change.path}"
+            + (f", kept the old one as {backup}" if backup else "")
+        )
     if arguments.remove:
         return
     if client.hook is not None and client.hook.note and (arguments.hook or arguments.hook_only):
@@ -154,11 +174,18 @@ def _wish(arguments: argparse.Namespace) -> "Wish":
         name = str(_absolute(arguments.policy)) if is_policy_file(arguments.policy) else arguments.policy
         load_policy(name)  # what the server would refuse to start with is not written down
         options += ["--policy", name]
+    _require_start(arguments)
     for option in ("config", "workspace", "state_dir"):
         value = getattr(arguments, option)
         if value is not None:
             options += [f"--{option.replace('_', '-')}", str(_absolute(value))]
     url = _address(arguments)
+    given = [*options[::2], *(["--read-only"] if arguments.read_only else [])]
+    if url and given and not (arguments.hook or arguments.hook_only):
+        raise ConfigError(
+            f"{', '.join(given)}: the server at --url has its own policy and places.",
+            hint="Leave them out here; give them where that server is started.",
+        )
     serve = ["--read-only"] if arguments.read_only else []
     return Wish(
         launcher=find_launcher(),
@@ -182,6 +209,21 @@ def _address(arguments: argparse.Namespace) -> str:
     if url and not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", url):
         raise ConfigError(f"--url: {url!r} is no address of a server.", hint="For example: http://127.0.0.1:8765/mcp")
     return url
+
+
+def _require_start(arguments: argparse.Namespace) -> None:
+    """Raise what the server would refuse to start with."""
+    from execkit_mcp.config.settings import load_settings  # noqa: PLC0415 - only when running
+    from execkit_mcp.errors import ConfigNotFound  # noqa: PLC0415
+
+    if arguments.remove:
+        return
+    if arguments.config is not None:
+        load_settings(config=str(_absolute(arguments.config)))
+    if arguments.workspace is not None and not _absolute(arguments.workspace).is_dir():
+        raise ConfigNotFound(
+            f"There is no workspace folder {_absolute(arguments.workspace)}.", hint="Make it, or name another."
+        )
 
 
 def _absolute(path: str) -> Path:

@@ -5,12 +5,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.model.shape import BROKEN, Broken, Field, JsonSchema, ListOf, Number, Record, Text, describe
 from execkit_mcp.model.source import Node, Place, Problems, Scalar
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8765
 MCP_PATH: Final = "/mcp"
+_HERE: Final = lazy_regex(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?")
 
 
 class OAuthSettings(Struct, frozen=True, kw_only=True):
@@ -87,7 +89,16 @@ def _check_url(text: str) -> str:
     return "" if text.isascii() and text.isprintable() and " " not in text else "an address holds no blanks"
 
 
-def _check_base(text: str) -> str:
+def _check_issuer(text: str) -> str:
+    told = _check_url(text)
+    host = text.partition("://")[2].partition("/")[0]
+    if not told and text.startswith("http:") and not _HERE.fullmatch(host):
+        return f'"{text}" is no https address (http only on this machine): who answers on the way could make tokens'
+    return told
+
+
+def check_base(text: str) -> str:
+    """What is wrong with ``text`` as the address of this server; "" if nothing is."""
     told = _check_url(text)
     if not told and "/" in text.partition("://")[2].rstrip("/"):
         return f'"{text}" has a path; write only scheme, host and port'
@@ -99,7 +110,8 @@ def _check_file(text: str) -> str:
 
 
 _URL = Text(what="a web address", example="https://login.example.com", check=_check_url)
-_BASE = Text(what="a web address without a path", example="https://shell.example.com", check=_check_base)
+_ISSUER = Text(what="a web address", example="https://login.example.com", check=_check_issuer)
+_BASE = Text(what="a web address without a path", example="https://shell.example.com", check=check_base)
 _FILE = Text(what="a file", example="~/tls/server.pem", check=_check_file)
 _HOST = Text(what="a host, with its port if it has one", pattern=r"[A-Za-z0-9.:\[\]_-]+", example="box:8765")
 _SCOPE = Text(what="a scope", pattern=r"[!#-\[\]-~]+", example="execkit:use")
@@ -168,8 +180,8 @@ _OAUTH: Record[OAuthSettings] = Record(
     build=_oauth,
     what="issuer, jwks_url, audience, required_scopes",
     fields=(
-        Field(key="issuer", shape=_URL, doc="What iss must be.", is_required=True),
-        Field(key="jwks_url", shape=_URL, doc="Where its keys are; its metadata says so unless set."),
+        Field(key="issuer", shape=_ISSUER, doc="What iss must be.", is_required=True),
+        Field(key="jwks_url", shape=_ISSUER, doc="Where its keys are; its metadata says so unless set."),
         Field(key="audience", shape=_URL, doc="What aud must hold; this server's own address unless set."),
         Field(
             key="required_scopes",

@@ -130,6 +130,42 @@ def test_a_project_has_a_file_of_its_own(home, name):
     assert list(home.rglob("*")) == []
 
 
+def test_a_projects_folder_alone_means_its_file_and_has_to_be_there(home, capsys):
+    other = home.parent / "other"
+    other.mkdir()
+    assert command_line(["setup", "cursor", "--project", str(other)]) == 0
+    assert (other / ".cursor/mcp.json").exists()
+    assert command_line(["setup", "cursor", "--scope", "project", "--project", str(other / "othr")]) == 2
+    assert "There is no project folder" in capsys.readouterr().err
+    assert not (other / "othr").exists()
+    assert command_line(["setup", "cursor", "--scope", "user", "--project", str(other)]) == 2
+    assert list(home.rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--workspace", "/nowhere/at/all"], "There is no workspace folder"),
+        (["--config", "/nowhere.yaml"], "There is no configuration file"),
+        (["--url", "http://127.0.0.1:8765/mcp", "--policy", "ci"], "--policy: the server at --url has its own"),
+        (["--url", "http://127.0.0.1:8765/mcp", "--read-only"], "--read-only: the server at --url has its own"),
+    ],
+)
+def test_what_the_server_would_not_start_with_or_never_see_is_not_written_down(home, options, told, capsys):
+    assert command_line(["setup", "cursor", *options]) == 2
+    assert told in capsys.readouterr().err
+    assert list(home.rglob("*")) == []
+
+
+def test_taking_out_says_what_it_did(home, capsys):
+    command_line(["setup", "claude-code"])
+    capsys.readouterr()
+    assert command_line(["setup", "claude-code", "--remove"]) == 0
+    assert f"Claude Code: removed {home}/.claude.json, kept the old one" in capsys.readouterr().out
+    assert command_line(["setup", "claude-code", "--remove"]) == 0
+    assert capsys.readouterr().out == f"Claude Code: nothing to remove; it is not in {home}/.claude.json.\n"
+
+
 @pytest.mark.parametrize("name", sorted(set(IDS) - set(WITH_PROJECT)))
 def test_a_client_without_project_files_says_so(home, name, capsys):
     assert command_line(["setup", name, "--scope", "project"]) == 2

@@ -303,6 +303,8 @@ def test_a_port_in_use_is_named_with_the_remedy(refused):
         (["--host", "0.0.0.0", "--behind-proxy", "--public-url", "https://x.example"], "tokens create"),
         (["--host", "192.0.2.1", "--behind-proxy"], "cannot be listened on"),
         (["--host", "no.such.host.invalid"], "means nothing here"),
+        (["--public-url", "shell.example.com"], "begin with https://"),
+        (["--public-url", "https://shell.example.com/mcp"], "has a path"),
         (["--tls-cert", "/nowhere.pem"], "both"),
         (["--tls-cert", "/nowhere.pem", "--tls-key", "/nowhere.key"], "cannot be read"),
     ],
@@ -319,6 +321,9 @@ def test_what_would_not_be_safe_does_not_start(refused, flags, told):
         ("http: {public_url: shell.example.com}\n", "begin with https://"),
         ("http: {behind_proxy: perhaps}\n", "expected true or false"),
         ("http: {oauth: {jwks_url: https://a.example/keys}}\n", "the key issuer is missing"),
+        ("http: {oauth: {issuer: 'http://login.example.com'}}\n", "is no https address"),
+        ("http: {oauth: {issuer: 'http://127.0.0.1.example.com'}}\n", "is no https address"),
+        ("http: {oauth: {issuer: 'https://a.example', jwks_url: 'http://a.example/k'}}\n", "is no https address"),
         ("http: {limits: {drain_s: -1}}\n", "from 0 to 3600"),
     ],
 )

@@ -20,7 +20,7 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from msgspec.structs import replace
 
-from execkit_mcp.config.http_settings import MCP_PATH, HttpSettings
+from execkit_mcp.config.http_settings import MCP_PATH, HttpSettings, check_base
 from execkit_mcp.config.settings import Settings, load_settings
 from execkit_mcp.errors import ConfigError
 from execkit_mcp.kit import ExecKit, open_kit
@@ -216,6 +216,9 @@ def serve_http(given: Mapping[str, object], *, read_only: bool, **places: Any) -
         places: policy, config, workspace and state_dir, as ``open_kit`` takes them.
     """
     settings = load_settings(**places)
+    public_url = given.get("public_url")
+    if isinstance(public_url, str) and (wrong := check_base(public_url)):
+        raise ConfigError(f"--public-url: {wrong}.", hint="For example: https://shell.example.com")
     http = replace(settings.http, **given)
     listener = listen(http)
     try:
