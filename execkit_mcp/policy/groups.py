@@ -94,7 +94,7 @@ def _readonly() -> tuple[Element, ...]:
         _sub("docker", _DOCKER_READS),
         _sub("podman", _DOCKER_READS),
         *(_sub(name, ("list", "show", "search", "policy", "depends", "rdepends")) for name in ("apt", "apt-cache")),
-        _sub("openssl", ("version", "x509", "crl", "verify", "dgst", "sha256", "sha512")),
+        _sub("openssl", ("version", "x509", "crl", "verify", "dgst", "sha256", "sha512", "rand")),
         _sub("coredumpctl", ("list", "info")),
         _sub("crictl", ("ps", "images", "pods", "stats", "info", "version", "logs", "inspect", "inspectp", "inspecti")),
         _sub("snap", ("list", "info", "services", "changes", "version", "connections", "warnings")),

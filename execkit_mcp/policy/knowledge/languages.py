@@ -261,8 +261,7 @@ PROGRAMS = (
         subcommands={
             "show": "-*;R",
             "toolchain list": "-*;R",
-            "target list": "-*;R",
-            "component list": "-*;R",
+            "target|component list": Grammar(flags="--installed --toolchain= -q,--quiet -v,--verbose", operands="-*;R"),
             "which": "-*",
         },
     ),

@@ -432,8 +432,9 @@ PROGRAMS = (
                 after=_after_certificate,
             ),
             "ciphers|speed": "-*",
+            "rand": Grammar(flags="-hex -base64 -out=:w -rand=:r -writerand=:w", operands="-"),
             "s_client|s_time|ocsp|s_server|enc|req|ca|genrsa|genpkey|rsa|pkey|pkcs12|cms|smime|"
-            "rand|passwd|rsautl|pkeyutl|ec|ecparam|dhparam|asn1parse|ts|engine|rehash|"
+            "passwd|rsautl|pkeyutl|ec|ecparam|dhparam|asn1parse|ts|engine|rehash|"
             "storeutl|dsa|pkcs7|pkcs8": "-*;rdUx",
         },
     ),

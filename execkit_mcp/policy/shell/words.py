@@ -151,7 +151,10 @@ def _values(part: Part, variables: Mapping[str, tuple[str, ...]], *, is_first: b
     if not isinstance(part, Parameter) or part.operator or part.name not in variables:
         return None
     values = variables[part.name]
-    if not part.quoted and any(not value or _SPLIT_OR_PATTERN.search(value) for value in values):
+    if part.quoted:
+        return values or None
+    # The folder may be spelled otherwise, through a link whose name holds a blank.
+    if part.name == "PWD" or any(not value or _SPLIT_OR_PATTERN.search(value) for value in values):
         return None
     return values or None
 
