@@ -151,12 +151,11 @@ def _values(part: Part, variables: Mapping[str, tuple[str, ...]], *, is_first: b
     if not isinstance(part, Parameter) or part.operator or part.name not in variables:
         return None
     values = variables[part.name]
-    if part.quoted:
-        return values or None
     # The folder may be spelled otherwise, through a link whose name holds a blank.
-    if part.name == "PWD" or any(not value or _SPLIT_OR_PATTERN.search(value) for value in values):
-        return None
-    return values or None
+    is_one = part.quoted or (
+        part.name != "PWD" and not any(not value or _SPLIT_OR_PATTERN.search(value) for value in values)
+    )
+    return values if values and is_one else None
 
 
 def _dynamic(word: Word, prefixes: list[str], stopped_at: Part, *, is_home: bool, is_prefix_open: bool) -> Arg:
