@@ -218,15 +218,18 @@ _SYSTEM_SECRETS = (
     "/dev/hidraw*", "/dev/usbmon*", "/dev/vcs*", "/dev/fb*", "/dev/sg*", "/dev/nbd*", "/dev/zram*", "/dev/pmem*", "/dev/bcache*", "/dev/rbd*",
     "/dev/drbd*", "/dev/mtd*",
 )  # fmt: skip
-_EXAMPLES = ("def", "dis", "exa", "sam", "sch", "tem")  # .env.default(s), .dist, .example, .sample, .schema, .template
+_EXAMPLES = ("defau", "dist", "examp", "sampl", "schem", "templ")
+"""How ``.env.default(s)``, ``.dist``, ``.example``, ``.sample``, ``.schema`` and ``.template`` begin; ``.env.temp`` is none."""
 
 
 def _settings_but_examples() -> tuple[str, ...]:
     """``**/.env*`` but for the examples that repositories track: every name that leaves the way to one of them."""
     found = ["**/.env", "**/.env[!.]*", "**/.env.*[!a-z]*"]  # .env.example.local is no example
-    for known in dict.fromkeys(each[:size] for size in range(3) for each in _EXAMPLES):
+    shortest = min(map(len, _EXAMPLES))
+    found += [f"**/.env.{'?' * size}" for size in range(shortest)]
+    for known in dict.fromkeys(each[:size] for each in _EXAMPLES for size in range(len(each))):
         after = "".join(dict.fromkeys(each[len(known)] for each in _EXAMPLES if each.startswith(known)))
-        found += [f"**/.env.{known}", f"**/.env.{known}[!{after}]*"]
+        found += [f"**/.env.{known}"] * (len(known) >= shortest) + [f"**/.env.{known}[!{after}]*"]
     return tuple(found)
 
 
