@@ -15,12 +15,14 @@ __all__ = ["mount_own", "take_one"]
 
 _BIND, _NOSUID, _NOEXEC = 4096, 2, 8
 _TIOCSPTLCK, _TIOCGPTPEER, _TIOCSCTTY = 0x40045431, 0x5441, 0x540E
+_MOST = 256  # of a session: those of all instances together are bounded too (kernel.pty.max)
 _FOLDER, _MULTIPLEXER = "/dev/pts", "/dev/ptmx"
 
 
 def mount_own() -> None:
     """In a mount namespace that was just made: an empty ``/dev/pts``. Raises OSError."""
-    kernel.mount("devpts", _FOLDER, "devpts", _NOSUID | _NOEXEC, "newinstance,mode=0600,ptmxmode=0666")
+    options = f"newinstance,mode=0600,ptmxmode=0666,max={_MOST}"
+    kernel.mount("devpts", _FOLDER, "devpts", _NOSUID | _NOEXEC, options)
     kernel.mount(f"{_FOLDER}/ptmx", _MULTIPLEXER, "", _BIND)
 
 

@@ -1,5 +1,6 @@
 """What native code in a fenced session tries against programs of the same user outside of it."""
 
+import errno
 import os
 import socket
 import tempfile
@@ -60,6 +61,19 @@ print("done")
         for end in ends:
             os.close(end[0])
             os.close(end[1])
+
+
+async def test_a_session_takes_the_terminals_of_no_other(fenced):  # noqa: F811
+    async with fenced() as f:
+        result = await f.python("""
+import os
+taken = []
+try:
+    while len(taken) < 900: taken.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except OSError as error: print(error.errno)
+print(len(taken) > 99, len(taken) < 300)
+""")
+        assert result.stdout == f"{errno.ENOSPC}\nTrue True\n", result.stderr
 
 
 async def test_nobody_outside_shares_memory_with_it(fenced):  # noqa: F811
