@@ -17,7 +17,7 @@ from execkit_mcp.redaction.commands import is_made
 from execkit_mcp.redaction.given import Distance, is_given
 from execkit_mcp.redaction.names import Trust, is_secret
 from execkit_mcp.redaction.span import Priority, Span
-from execkit_mcp.redaction.value import is_placeholder, is_reference, is_wordy
+from execkit_mcp.redaction.value import is_date, is_placeholder, is_reference, is_wordy
 from execkit_mcp.redaction.words import NAMED, NAMED_LIKE_A_PASSWORD
 
 _STRONG = NAMED
@@ -209,6 +209,8 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
         "$ headscale preauthkeys create -u 1",
         hint=Trust.PASSWORD, holds=("$ ", "# ", "% ", "\u276f ")),
     Announcement(
+        lazy_regex(r"(?i)^==> (?:[\w.~-]{0,60}/){0,12}[\w.-]{0,40}" + NAMED + r"(?![a-z])[\w.-]{0,12}(?<!\.md)(?<!\.log) <==[ \t\r]*$"), "alone", "==> /run/secrets/db_password <==", hint=Trust.PASSWORD, ends="=", holds=("==> ",)),
+    Announcement(
         lazy_regex(r"(?i)^/?(?:[\w.-]{1,60}/){1,12}[\w.-]{0,40}" + NAMED + r"(?![a-z])[\w-]{0,12}[ \t\r]*$"),
         "alone",
         "/app/db_password",
@@ -270,6 +272,9 @@ ANNOUNCEMENTS: tuple[Announcement, ...] = (
     ),
     Announcement(
         lazy_regex(r"(?i)^[ \t]*\"-{1,2}[\w.-]{0,40}(?:" + _STRONG + r"|requirepass)\",[ \t\r]*$"), "item", '"--requirepass",', Trust.PASSWORD, ends=","
+    ),
+    Announcement(
+        lazy_regex(r"(?i)^[ \t]*-[ \t]+[\"']?-{1,2}[\w.-]{0,40}(?:" + _STRONG + r"|requirepass)[\"']?[ \t\r]*$"), "items", "- --token", Trust.TOKEN, holds=("- -", "- '-", '- "-')
     ),
     Announcement(
         lazy_regex(r"(?i)^[ \t]*(?:[\w.:-]{1,40}[ \t]+)?[\"']?[\w.-]{0,60}" + NAMED_LIKE_A_PASSWORD + r"(?:s|_?list)?[\"']?[ \t]*(?:[:=][ \t]*(?:\w{1,20})?[\[(]|=>[ \t]*\[)[ \t\r]*$"),
@@ -346,6 +351,7 @@ def _looks_made(value: str) -> bool:
         not is_mixed
         or is_placeholder(value)
         or is_reference(value)
+        or is_date(value)
         or value.endswith(":")
         or "(" in value
         or "==" in value.rstrip("=")

@@ -27,7 +27,7 @@ _PLAIN_TYPE = lazy_regex(r"[A-Z][a-z]+(?:[A-Z][a-z]+){0,6}")
 _AFTER_A_PLAIN_TYPE = frozenset(";<|[")
 _MINIFIED = lazy_regex(
     r"!{1,2}(?:[01](?!\w)|[\w$]*\.)|\+\w\)|case\"|(?:true|false|null|void|undefined)(?:[,;)}\"]|\?\?|==)|[\w$]{1,40}==(?!$)|[\w$]{1,40};(?:if|for|return|var|let|const|this)\b"
-    r"|[A-Za-z_$][\w$.]{0,60}(?:[+-]\d{1,2})?(?:[)}\]]{1,3}[,;=.]|\}{1,3}[a-z]{2,10}(?:\W|$))|[\w$]{1,3},[\w$]{1,3}\.\w+\}|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\?\?|\|\||&&|,[\w$]+\.)"
+    r"|[A-Za-z_$][\w$.]{0,60}(?:[+-]\d{1,2})?(?:[)}\]]{1,3}[,;=.]|[)}\]]{2,8}[,;=.:?]|\}{1,3}[a-z]{2,10}(?:\W|$))|[\w$]{1,3},[\w$]{1,3}\.\w+\}|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\?\?|\|\||&&|,[\w$]+\.)"
     r"|[A-Za-z_$][\w$]{0,20}[+-]\d{1,2}(?:[;,)}\]]|$)"
 )
 """How a value goes on where code has no blanks."""
@@ -45,6 +45,9 @@ _AFTER_A_VARIABLE = frozenset({",", ")", "}", "\n", ""})
 _AFTER_AN_ARGUMENT = frozenset(",)")
 _OPERATOR = lazy_regex(r"[ \t]+(?:&&|\|\||\?\?|===?)[ \t]")
 _OBJECT = lazy_regex(r"[a-z]{2,20}(?:-[a-z]{2,20}){1,2}")
+_META = lazy_regex(r"[A-Z\u00c0-\u00de]{3,16}(?:\\f[BIRP])?")
+"""What manuals call a value."""
+_OPTION = lazy_regex(r"(?:^|[\s\[(,|])(?:\\f[BIRP])?\\?-{1,2}[\w\\-]*\Z")
 _MAX_SCHEME_PART = 5
 _MIN_BEFORE_WORDS = 3
 
@@ -162,6 +165,8 @@ def bare_value(
     if is_spaced and sep == "=" and _OPERATOR.match(text, stop, end) is not None:
         return None  # password = given && given.password
     bare = text[start:stop]
+    if _META.fullmatch(bare) is not None and _OPTION.search(text, max(0, at - MAX_NAME), at) is not None:
+        return None  # --password=FILE
     following = text[stop : stop + 1]
     is_word = sep == "=" and bare.strip("\u00bf\u00a1\"'\u00ab").replace("'", "").replace("\u2019", "").isalpha()
     if (

@@ -82,7 +82,9 @@ _FILES = (
 )
 _WORDS = (*(word for kind in ("password", "secret", "token") for word in LITERALS[kind]), "cookie", "authkey", "keys create", "keygen", "genkey", "mnemonic", "totp", "stringdata:", "crypt' =>", *_FILES, *_OTHERS, *(f"{word}{end}" for word in SECTIONS for end in ('":', ":", "]", 'settings":', 'options":', 'config":', "settings:", "config:")), "seed phrase", "recovery phrase", "backup phrase", "seed words", "auth-user-pass",
     ".vault.azure.net/secrets/", "recovery code", "backup code", "scratch code", "requirepass", "masterauth", "keyname", "assword", "assphrase", "ugfzc3dvcmq6", "random_string", "random_id", "tls_private_key", '"type"', "$pass", "$pw", " pass ", "gopass ", "| pass", "|pass", ",pass", ";pass", "\tpass", "  pass", "| pw", "|pw", ",pw", ";pw", "\tpw", "  pw")  # fmt: skip
-_HEAD_LINE = lazy_regex("(?:>>>|In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE)
+_HEAD_LINE = lazy_regex(
+    "(?:>>>|==> |In |irb|>|Content-D|untrusted)|[\\w .#()/|\u2502\t,;\"'*`%$-]*+(?:\r?$)", re.MULTILINE
+)
 _BOOTSTRAP = lazy_regex(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 """What ``kubeadm token list`` lists."""
 _TOLD = lazy_regex(r"[$#%>\u276f] |334 |expect|(?:re)?set|ed\b")
@@ -113,7 +115,7 @@ def table_of(line: str) -> Table | None:
     separator = _TABS if _TABS in line else next((one for one in _SEPARATORS if one in line), "  ")
     if separator not in line:
         return None
-    cells = [text.strip(" \t\r\"'*`") for text, _ in _cells(line, separator)]
+    cells = [text.strip(" \t\r\"'*`") for text, _ in _cells(line.lstrip("# "), separator)]
     if len(cells) < 2 or not all(_NAME.fullmatch(cell) for cell in cells):  # noqa: PLR2004 - one column is no table
         return None
     return _table(separator, cells)
@@ -316,7 +318,7 @@ def _words_gates() -> tuple[str, ...]:
     opened = r"[a-z0-9_.:\"'-]*\]?[ \t]*(?:[:=][ \t]*[a-z0-9_?]*[{\[(]|=>[ \t]*\[|:[ \t]*[|>][-+0-9]*|=\\|=>)[ \t\r]*$"
     prompt = r"(?:[$#%?>]|expect)"
     return (
-        rf"^(?:>>>|in |irb|>)[^\n]*{words}",
+        rf"^(?:>>>|in |irb|>|==>)[^\n]*{words}",
         rf"^{cells}{bordered}{cells}\r?$",
         rf"^{cells}(?:{_SHORT})\r?$",
         rf"{words}[^:\n]*:[ \t\r]*$",

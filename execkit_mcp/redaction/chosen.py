@@ -2,7 +2,11 @@
 r"""Secrets that people choose: a word and a number count as one where a place speaks for them. A row is as in ``surroundings``.
 
 user = "alice:…"        schtasks /ru alice /rp …        requests.get(url, auth=("alice", "…"))        Pass …
+
+Over 400 lines: a table, read one row at a time.
 """
+
+import base64
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_chosen, is_made, is_said
@@ -13,6 +17,15 @@ from execkit_mcp.redaction.value import is_numbered, is_random, is_wordy
 def _is_token(secret: str) -> bool:
     """Whether ``secret`` is long and random enough to be nothing else."""
     return is_random(secret) and not is_wordy(secret)
+
+
+def _is_encoded(secret: str) -> bool:
+    """Whether ``secret`` is the base64 of what looks made or chosen."""
+    try:
+        text = base64.b64decode(secret + "=" * (-len(secret) % 4)).decode("ascii").strip()
+    except ValueError:
+        return False
+    return text.isprintable() and " " not in text and (is_chosen(text) or _is_token(text))
 
 
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -280,6 +293,33 @@ CHOSEN: tuple[PlaceRow, ...] = (
         counter_example="requests.get(url, auth=('alice', 'password'))",
         may_be_glued=True,
         may_be_reference=False,
+    ),
+    PlaceRow(
+        kind="password",
+        keywords=("login(", "authenticate("),
+        pattern=r"(?:login|authenticate)\([ \t]{0,4}[\"'][\w.+-]{1,64}@[\w.-]{3,100}[\"'][ \t]{0,4},[ \t]{0,4}[\"'](?P<secret>[a-z]{16}|[a-z]{4}(?: [a-z]{4}){3})[\"']",
+        check=lambda secret: not is_wordy(secret.replace(" ", "")),
+        example="",
+        counter_example="server.login('alice@example.com', 'applicationpassw')",
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="key",
+        keywords=("accounts",),
+        pattern=r"accounts[\"']?[ \t]{0,4}[:=][ \t]{0,4}\[[ \t]{0,4}[\"'](?:0x)?(?P<secret>[0-9a-f]{64})[\"']",
+        example="",
+        counter_example='accounts: ["alice"]',
+        may_be_glued=True,
+    ),
+    PlaceRow(
+        kind="secret",
+        keywords=("echo ", "base64 -d", "base64 --decode"),
+        pattern=r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?(?P<secret>[A-Za-z0-9+/]{8,4000}={0,2})[\"']?[ \t]{0,4}\|[ \t]{0,4}base64[ \t]{1,4}(?:-[dD]\b|--decode)"
+        r"|base64[ \t]{1,4}(?:-[dD]|--decode)[ \t]{0,4}<<<[ \t]{0,4}[\"']?(?P<s2>[A-Za-z0-9+/]{8,4000}={0,2})[\"']?(?=\s|$)",
+        check=_is_encoded,
+        example="",
+        counter_example="echo aGVsbG8gd29ybGQK | base64 -d",
+        gate=r"base64[ \t]+(?:-d|--decode)",
     ),
     # what tools that test passwords show
     PlaceRow(

@@ -18,7 +18,9 @@ _JOINT = lazy_regex(r"[^A-Za-z0-9]")
 _PAIR = lazy_regex(
     r"-{0,2}(?!(?:value|data)=)[A-Za-z]?[a-z]{2,20}(?:[_.-][a-z]{2,20}){0,3}(?:[A-Z][a-z]{1,20}){0,2}(?:ID)?=[^=]"
 )
-_VERSION = lazy_regex(r"v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w{0,7}|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?")
+_VERSION = lazy_regex(
+    r"V\d(?:(?:alpha|beta)\d)?(?:[A-Z]+[a-z]+)+|v?\d+(?:[._-]\d+)+[\w.+-]*|v\d\w{0,7}|[\w-]+[:@]v?[\d.]+[\w.-]*|\d+[A-Za-z]{1,6}|[\d.:]+\w?"
+)
 
 
 def is_made(secret: str) -> bool:
@@ -276,7 +278,7 @@ COMMANDS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="url_token",
         keywords=("?code=", "&code=", "/reset/", "/reset-password/", "/password-reset/", "/verify/", "/confirm/", "/activate/", "/magic/", "/magic-link/", "/invite/", "/invitation/", "/unsubscribe/", "/join/"),
-        pattern=r"(?:[?&]code=|/(?:reset(?:-password)?|password-reset|verify|confirm|activate|magic(?:-link)?|invite|invitation|unsubscribe|join)/)(?P<secret>[A-Za-z0-9._~-]{16,1000})",
+        pattern=r"(?:[?&]code=|/(?:reset(?:-password)?|password-reset|verify|confirm|activate|magic(?:-link)?|invite|invitation|unsubscribe|join)/)(?P<secret>(?:\d(?:/|%2[Ff]))?[A-Za-z0-9._~-]{16,1000})",
         check=is_generated,
         example="GET /callback?code={}&state=x",
         counter_example="https://example.com/reset/your-account-settings-page",

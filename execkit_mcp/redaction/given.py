@@ -8,6 +8,7 @@ from execkit_mcp.redaction.names import Trust
 from execkit_mcp.redaction.value import (
     UUID,
     is_algorithm,
+    is_cipher,
     is_date,
     is_identifier,
     is_mingled,
@@ -49,11 +50,11 @@ _NOT_ONE = lazy_regex(
     r"v?(?:\d+:)?\d+(?:[._-]\d+)+[\w.+-]*|[\d.,:/-]+[A-Za-z%]{0,6}|[A-Za-z][\w-]*-v?\d+(?:\.\w+)+|0[xX](?:[0-9a-fA-F]{1,16}|[0-9a-fA-F]{40})|[\w-]+[@:]v?\d[\d.]*[\w.-]*"  # versions, numbers
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|(?:[\w-]+\.)+[a-z]{2,12}(?::\d{1,5})?(?:/\S*)?|\w+(?:/[\w.-]+)+(?::[\w.-]+)?"  # mail, hosts, images
     r"|[\w./-]+\.\w{1,5}(?::\d+){1,2}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[0-9a-fA-F]{2}:){3,}[0-9a-fA-F]{2}"
-    r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+|system:\S+|(?i:ctrl|alt|shift|cmd|meta)\+\S+"
+    r"|(?:MI|AAAA|MFkwEw|MFYwEA|MHYwEA|MCowBQ)[A-Za-z0-9+/=]{20,}|ssh-\S+|SHA\d+:\S+|[A-Za-z_]\w*(?:\[\S*\]|\(\S*\)|\{\S*\}|->\S*|::\S*)\S*|-{1,2}[A-Za-z]\S*|[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+|[A-Z]+\d+|[a-z]+(?:-[a-z0-9]+)+|[a-z]{2,12}\d{0,3}(?:_[a-z]{1,12}\d{0,4}){3,}|system:\S+|(?i:ctrl|alt|shift|cmd|meta)\+\S+"
     r"|[\w.]*[a-z\d](?:Key|Token|Password|Secret|Credential|Auth|Error|Exception)s?"
 )
 _CODE = lazy_regex(
-    r"A-Za-z|a-z0-9|0-9A-Z|[(){}\[\]<>\\]|^return!|^[A-Za-z_.]+[+-]\d\Z|\$\{|%[sd]|&&|\|\||::|->|=>|:=|^[&*~/@-]|[:/]$"
+    r"A-Za-z|a-z0-9|0-9A-Z|[(){}\[\]<>\\]|^return!|^\$?[A-Za-z_.]+[+-]\d\Z|\$\{|%[sd]|&&|\|\||::|->|=>|:=|^[&*~/@-]|[:/]$"
 )
 
 
@@ -90,6 +91,7 @@ def _is_none(value: str) -> bool:
         or (_CODE.search(value) and not _is_base64(value))
         or "://" in value
         or is_placeholder(value)
+        or is_cipher(value)
         or is_date(value)
         or is_path(value)
         or is_identifier(value)

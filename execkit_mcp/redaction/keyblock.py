@@ -2,8 +2,8 @@
 """Private keys: the body between BEGIN and END, with or without the END, on many lines or on one.
 
 Theory of operation. After a BEGIN line of a private key come header lines, then body lines: one width,
-base64 only, perhaps after a prefix that every line bears (an indent, ``> ``, a line number). A shorter line
-is the last one. The first line that does not look like one ends the block, and nothing after it is touched:
+base64 only, perhaps after a prefix that every line bears (an indent, ``> ``, a line number). A line that is
+shorter by far is the last one. The first line that does not look like one ends the block, and nothing after it is touched:
 losing output is as bad as leaking it. The whole body is one secret with one tag, so the block waits until
 its end is seen; a body over ``MAX_BODY`` is given out in parts.
 """
@@ -36,6 +36,7 @@ _END = lazy_regex(r"[^\n]{0,140}-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}")
 _HEX_LINE = lazy_regex(r"[0-9a-f]{32,128}|[A-Z2-7]{40,80}")
 _MIN_WIDTH = 16
 _MIN_MIXED = 3
+_FULL = 48  # characters of a line that may be followed by more, though the line before was longer
 
 
 def _is_mixed(text: str) -> bool:
@@ -162,9 +163,9 @@ class KeyBlocks:
             body.append(found["body"])
             size += len(line)
             position = min(end + 1, len(text))
-            if width > 0 and len(found["body"]) < width and is_whole:
+            if width > 0 and len(found["body"]) < min(width, _FULL) and is_whole:
                 width = -2  # the last line was seen; a checksum line may follow
-            width = len(found["body"]) if width == -1 else width
+            width = min(width, len(found["body"])) if width > 0 else len(found["body"]) if width == -1 else width
             if size >= MAX_BODY:
                 self._add(spans, first, last, body)
                 self._parts.append((block, position))

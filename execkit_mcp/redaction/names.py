@@ -10,6 +10,7 @@ from execkit_mcp.redaction.value import (
     UUID,
     is_algorithm,
     is_basic,
+    is_cipher,
     is_date,
     is_mingled,
     is_placeholder,
@@ -117,9 +118,16 @@ NAMES: tuple[NameRow, ...] = (
     ),
     NameRow(
         kind="credential",
-        words=("auth", "_auth", "sid"),
+        words=("auth", "_auth"),
         trust=Trust.WEAK,
         example='{{"auth": "{}"}}'.replace("{{", "{").replace("}}", "}"),
+        counter_example='"auth": "xaccount"',
+    ),
+    NameRow(
+        kind="session",
+        words=("sid",),
+        trust=Trust.WEAK,
+        example="https://app.example.com/a?sid={}",
         counter_example='"Sid": "xaccount"',
     ),
 )  # fmt: skip
@@ -138,7 +146,9 @@ _KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|[Ss]tmt\d+|[\w.@-]+-[0-9a-f]{
 _TEMPLATE = lazy_regex(r"[\w.-]+(?:/[\w.-]+)+\.(?:html?|txt|j2|jinja2?|tpl|md)")
 _ADDRESS = lazy_regex(r"0x(?:[0-9a-f]{1,16}|[0-9a-fA-F]{40})")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
-_NUMBER = lazy_regex(r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?")
+_NUMBER = lazy_regex(
+    r"0[xX][0-9a-fA-F]{1,16}|[-+]?\d[\d.,_]*(?:ms|s|m|h|d|[kKMG]?i?B?|%)?|(?:\d{1,4}(?:\.\d{1,9})?(?:ms|us|ns|[wdhms])){2,6}"
+)
 _CAMEL = lazy_regex(r"[a-z]{1,40}(?:[A-Z][a-z]{1,40}){1,6}\d?")
 _NAMING = frozenset({Trust.SECRET, Trust.TOKEN})
 _BLANKS = lazy_regex(r"[\s.,;:!?()]+")
@@ -195,7 +205,8 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     if (
         not value
         or is_placeholder(value)
-        or (value[-1] in ")]}:,;" and is_placeholder(value.rstrip(")]}:,;")))
+        or (value[-1] in ")]}:,;." and is_placeholder(value.rstrip(")]}:,;.")))
+        or is_cipher(value)
         or _is_code(value, trust, is_quoted=is_quoted)
         or (
             tail == "Key" and trust is Trust.PASSWORD and value.islower() and is_wordy(value)

@@ -131,14 +131,17 @@ _MOVES = frozenset(["for", "of", "with", "using", "used", "new", "in", "end", "f
 _LEADS = frozenset(["is", "was", "are", "=", ":=", ":", "=>", "->", "→", "to", "now", "be", "as"])
 _OTHER_MATTERS = lazy_regex(
     r"(?:hash|hashed|hashes|digest|sha\d*|md5|fingerprint|checksum|commit|revision|rev|ref|ids?|(?:topic|client|user|group|tenant|object|subscription|resource|account|project|instance|key|message|order|customer|device|app|application)_?id|uuid|guid|public|version|expir\w*|length|len|size|count|line|file|path|port|pid"
-    r"|username|host|url|uri|integrity|serial|etag|trace\w*|span|request\w*|sequence|accessor|issuer|algorithm|alg|kid|certificate|cert|image|took"
+    r"|username|host|url|uri|integrity|serial|etag|trace\w*|span|request\w*|sequence|accessor|issuer|algorithm|alg|kid|certificate|cert|image|took|tx|txn|txid|transaction|block|address|contract"
     r"|see|docs?|import|require|include|issue|because|instead|than|under|when|if|else|not|no|return|returns):?"
 )
 _ONLY_JOINS = _JOINS - {"type"}
 _NAMES_OF_VALUES = _JOINS | {"val", "data", "content", "data-value", "plaintext", "result"}
 _SHORT_ID = lazy_regex(r"[0-9a-f]{7,16}")
 _COMMIT = lazy_regex(r"[0-9a-f]{40}")
+_FINGERPRINT = lazy_regex(r"[0-9A-F]{40}")
+"""What a key of PGP is called: ``new signing key 1988…``."""
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_FUNCTION = lazy_regex(r"[A-Za-z_]\w*(?:[._][A-Za-z]\w*)+")
 _A_NAME = lazy_regex(r"-{0,2}[a-z][\w.-]*", re.IGNORECASE)
 _DIGEST_OF = lazy_regex(r"(?i:(?:sha|blake|md|sm|crc|ripemd|hmac|shake|keccak)[\w/-]{0,20}) ?\([^()\n]{0,60}\Z")
 """What stands before the name of a file whose digest is shown: ``SHA256(secrets.enc)= …``."""
@@ -153,11 +156,11 @@ _KEY_ID = lazy_regex(r"[A-Z0-9]{16,24}")
 """What an access key is called, and everybody may know."""
 _IN_RUN = r"[^ \t\r\n\f\v\"'`<>|,;&(){}\[\]=]"
 _LONG_ENOUGH = lazy_regex(r"[^\s\"'`<>|,;&(){}\[\]=]{6,400}")
-_LEAD = lazy_regex(r"\A(?:[:*]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
+_LEAD = lazy_regex(r"\A(?:[:*\uff1a\uff1d]+|\.{3,}|(?!(?i:sha\d{0,3}|md5):)[A-Za-z][\w.-]{0,40}:(?=[^\s:/]{6}))+")
 """What may be glued to the front of a value: a sign, dots, the name of a user."""
 _LIST = lazy_regex(r"[\"']?,[ \t]{0,4}[\"']?")
-_SERIES = lazy_regex(r"[a-z]{2,20}s-\d{1,6}")
-"""Of ``.security-tokens-7``, which is one of many."""
+_SERIES = lazy_regex(r"[a-z]{2,20}s-\d{1,6}(?:[.-]\d{1,4}){0,3}")
+"""Of ``.security-tokens-7`` and ``tokens-2026.03.03``, which are each one of many."""
 _OF_SOURCES = lazy_regex(r"(?:vendor|packages|libs?|modules|src|deps|third_party|plugins|apps|services|submodules)/\Z")
 _KEPT_UNDER = lazy_regex(
     r"(?::(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[\"']|\[[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\])"
@@ -249,6 +252,7 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
     word = text[at:after].lower()
     trust = KEYWORDS[word]
     kind = "key" if trust is Trust.WEAK else trust.value
+    is_password = trust is Trust.PASSWORD
     if trust is Trust.WEAK and _is_open_key(head[-24:].rpartition(" ")[2]):
         return None
     if word in _CHOSEN:
@@ -263,7 +267,7 @@ def _name_at(text: str, at: int, after: int, end: int) -> _Name | None:
     if found is not None and found.end() - after == _LONGEST_TAIL and text[found.end() : found.end() + 1].isalnum():
         return _Name(trust, kind, -1)  # what follows is still the name
     if (
-        speaks_about(tail, is_password=trust is Trust.PASSWORD)
+        speaks_about(tail, is_password=is_password)
         or text[position : position + 1] in {"@", "#"}
         or (head[-1:] + text[after : after + 1] == "::" and head[-2:] != "::")
         or head.endswith(("checksum/", '"hashed_'))
@@ -294,6 +298,7 @@ class _Token(NamedTuple):
     is_led: bool  # a sign such as ``=`` stands before it
     leads: bool  # a colon stands behind it
     is_name: bool = False  # what follows is its own value, jid=…, or encrypted, ENC[…
+    is_call: bool = False  # EVP_aes_128_ecb()
 
 
 def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
@@ -316,14 +321,15 @@ def _tokens(text: str, position: int, stop: int) -> Iterator[_Token]:
         elif not token[0].isalnum() and _SIGNS.fullmatch(token) is not None:
             is_led = True
         else:
-            kept = _LEAD.sub("", token) if ":" in token or token[0] in "*." else token
+            kept = _LEAD.sub("", token) if ":" in token or token[0] in "*.\uff1a\uff1d" else token
             start = found.start(group) + len(token) - len(kept)
             kept = kept.rstrip(".,:!?*") or kept
             if "=" in kept.rstrip("="):
                 return  # the next name
             sign = text[position : position + 1]
             is_name = (sign == "=" and _A_NAME.fullmatch(kept) is not None) or (sign in {"[", "("} and kept == "ENC")
-            yield _Token(kept, start, False, is_led or token[0] == ":", token.endswith(":"), is_name)
+            is_call = sign == "(" and _FUNCTION.fullmatch(kept) is not None
+            yield _Token(kept, start, False, is_led or token[0] == ":", token.endswith(":"), is_name, is_call)
             is_led = False
 
 
@@ -376,7 +382,12 @@ def _is_id(value: str, trust: Trust, distance: Distance) -> bool:
     A sign must stand before such a one if it is a secret.
     """
     if distance is Distance.BESIDE:
-        return _SHORT_ID.fullmatch(value) is not None or (trust is Trust.WEAK and _COMMIT.fullmatch(value) is not None)
+        is_key = trust in {Trust.WEAK, Trust.SECRET} and _FINGERPRINT.fullmatch(value) is not None
+        return (
+            is_key
+            or _SHORT_ID.fullmatch(value) is not None
+            or (trust is Trust.WEAK and _COMMIT.fullmatch(value) is not None)
+        )
     return (
         _SHORT_ID.fullmatch(value) is not None
         or _DIGEST.fullmatch(value) is not None
@@ -395,8 +406,10 @@ def _walk(text: str, position: int, stop: int, trust: Trust, steps: Steps) -> It
             return
         distance = gap.at(token)
         is_led = token.is_led or gap.is_led or (token.is_quoted and distance is Distance.BESIDE)
-        if (is_led or not _is_id(token.text, trust, distance)) and is_given(
-            token.text, trust, distance, is_quoted=token.is_quoted
+        if (
+            not token.is_call
+            and (is_led or not _is_id(token.text, trust, distance))
+            and is_given(token.text, trust, distance, is_quoted=token.is_quoted)
         ):
             yield token
             last = token  # more of them may follow

@@ -12,6 +12,7 @@ from execkit_mcp.redaction.names import Trust, is_secret
 from execkit_mcp.redaction.rule import Rule
 from execkit_mcp.redaction.sight import View
 from execkit_mcp.redaction.span import Priority, Span
+from execkit_mcp.redaction.structured import speaks_about
 from execkit_mcp.redaction.words import NAMED_LIKE_A_PASSWORD, NAMED_LIKE_A_SECRET, NAMED_LIKE_A_TOKEN
 
 _WORDS = {
@@ -19,7 +20,7 @@ _WORDS = {
     Trust.SECRET: NAMED_LIKE_A_SECRET,
     Trust.TOKEN: NAMED_LIKE_A_TOKEN,
 }
-_NAME_END = r"[\w.-]{0,40}(?<![Nn]ame)(?<![Ff]ile)(?<![Pp]ath)[\"']?(?:</(?:key|name)>|,|[ \t]*\{)?[ \t\r]*$"
+_NAME_END = r"(?P<tail>[\w.-]{0,40})(?<![Nn]ame)(?<![Ff]ile)(?<![Pp]ath)[\"']?(?:</(?:key|name)>|,|[ \t]*\{)?[ \t\r]*$"
 _MARKS = tuple(
     (trust, lazy_regex(rf"(?i:[+-]?[ \t{{]*(?:-[ \t]+)?(?:[\"']?(?:\w{{0,20}}name|\w{{0,20}}key)[\"']?[ \t]*[:=][ \t]*[\"']?|<(?:key|name)>|variable[ \t]+\")[\w.-]{{0,60}}?(?:{words})){_NAME_END}"))
     for trust, words in _WORDS.items()
@@ -37,7 +38,11 @@ def named_by(line: str) -> Trust | None:
     """How much ``line`` says about the value on the next one."""
     if len(line) > _MAX_NAME_LINE:
         return None
-    return next((trust for trust, mark in _MARKS if mark.match(line) is not None), None)
+    for trust, mark in _MARKS:
+        found = mark.match(line)
+        if found is not None:
+            return None if speaks_about(found["tail"], is_password=trust is Trust.PASSWORD) else trust
+    return None
 
 
 def _mark(text: str, at: int, _after: int, end: int) -> Iterator[Span]:

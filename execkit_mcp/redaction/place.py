@@ -58,7 +58,7 @@ def _is_none(row: PlaceRow, secret: str) -> bool:
     if (
         is_placeholder(secret)
         or is_date(secret)
-        or (secret[-1:] in ")]}:,;" and is_placeholder(secret.rstrip(")]}:,;")))
+        or (secret[-1:] in ")]}:,;." and is_placeholder(secret.rstrip(")]}:,;.")))
         or ((secret[:1] in _QUOTES or secret[-1:] in _QUOTES) and is_placeholder(secret.strip(_QUOTES)))
         or secret.rstrip().endswith(": ")
         or (" " in secret and secret.rstrip().endswith(":"))

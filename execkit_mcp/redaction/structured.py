@@ -82,6 +82,8 @@ _ABOUT_CAMEL = lazy_regex(
     r"|Guard|Strategy|Adapter|Converter|Serializer|Migration|Scanner|Plugin|Grant|Subentry|LastSet|Time|Date|Attempts?|Failures?|Lockout|Quality|Accessor|CheckValue|Ciphertext\w*|KeySpec|Spec|Variable|Var|Params?|Parameters?|Property|Attribute|Column|Input|Button|Title|Message|Msg|Desc|Description|Help|Tooltip|Placeholder)$"
     r"|^sId$|^(?:Policy|Last|Expir|Changed|Reset|Min|Max)[A-Z]\w*$"
 )
+_OF_DIGEST = lazy_regex(r"(?i:hash|digest|checksum)(?:[_-]?(?i:sha[_-]?\d{1,3}|md5|hex|b64|base64))?$")
+"""What ends the name of the digest of a secret."""
 _ARROW = lazy_regex(r"\"[ \t]{1,4}->[ \t]{1,4}\"([^\"\n]{1,4096})")
 _ENV_NAME = lazy_regex(r"(?:\A|\n)[A-Z][A-Z0-9_]*\Z")
 _DESCRIBES = lazy_regex(r"[\"'(\[]?[A-Za-z][A-Za-z'-]{0,20}[\"')\],:.]{0,2}[ \t]+[A-Za-z(\"'<\[]")
@@ -94,6 +96,7 @@ _CURSORS = (
     "initial_cluster", "initial-cluster", "sync", "resume", "cursor", "lock", "update", "clientrequest", "client_request", "client-request", "lifecycle-action", "copyproduct", "copy-product", "bos", "eos", "pad", "unk", "mask",
 )  # fmt: skip
 """What stands before ``token`` where everybody may know it."""
+_PAGES = ("page ", "continuation ", "pagination ")
 _TYPE_NAME = lazy_regex(r"::[A-Za-z0-9:]{0,60}\Z")
 _SHORT_WORD = 4
 _SHORT_HEAD = 12
@@ -284,7 +287,7 @@ def speaks_about(tail: str, *, is_password: bool) -> bool:
         return False
     if _ABOUT_TAIL.search(tail) or _ABOUT_CAMEL.search(tail):
         return True
-    return not is_password and tail.lower().endswith(("hash", "digest"))
+    return not is_password and _OF_DIGEST.search(tail) is not None
 
 
 def is_type_name(text: str, at: int) -> bool:
@@ -300,6 +303,8 @@ def _is_cursor(head: str) -> bool:
     if head.endswith(("Client", "client", "-client-")):
         return True
     low = head.lower().rstrip("_-")
+    if low.endswith(_PAGES):
+        return True
     return low.endswith(_CURSORS) and not low.endswith("unlock")
 
 

@@ -18,18 +18,20 @@ _PLACEHOLDER = lazy_regex(
     | `.* | \w+:`.* | \[[^\[\]]{4,}\][+*]{0,1} | \$[A-Za-z_]\w*-          # markup, a class of a pattern, $self->…
     | q[qw]?\{.* | !\$.* | .*\(\?[:=!<].* | \d+\.\d+-[\d.]* | qr/.* | /[^/]*\[[^/]*/[a-z]{0,6};? | /\^.* | \([a-z ,]{0,40}\)?[,:]? | [A-Za-z]+\.{3} | [^{}\w]*(?:\{\w{0,40}\}[^{}\w]*)+                              # a pattern, a format
     | values?|data|input|line|result|options?|flags?|arguments?
-    | await|new|lambda|async|function|return|self|this|super|cls|yield|typeof
+    | unspecified|if|when|then|unless|so|you|it|this|that|will|are|be|can|may|should|which|where|while
+    | await|new|lambda|async|function|sub|return|self|this|super|cls|yield|typeof
     | (?:!ref|!sub|!vault|!secret|env:|vault:|ssm:|op://|arn:|secretref:|valuefrom|ref\+).*
     | \W{0,2}change[-_]?(?:me|it|this)\W{0,2} | (?-i:[a-z]{2}_[A-Z]{2}(?:\.(?:[Uu][Tt][Ff]-?8|ISO[\w-]{1,12}))?) | C\.UTF-8 | POSIX | (?-i:String|ID|Int|Float|Boolean)! | change[-_]?(?:me|it|this)(?:[-_]\w+)* | \(\(.*\)\) | shift
+    | (?-i:[a-z]{2,4}_[A-Za-z]{2,12}(?::[a-z]{2,4}_[A-Za-z]{2,12})+) | \}\}.* | \$[!?@](?:\\n)?\W{0,3} | \\?\\&[a-z_]\w* | :(?:class|func|meth|mod|attr|data|ref|doc|exc|obj|term|c?py:\w{1,8}):.* | (?-i:[A-Z][a-z]{2,12}ed\.) | (?-i:GHSA(?:-[0-9a-z]{4}){3}|CVE-\d{4}-\d{4,7})           # the end of a template, what code and manuals say, advisories
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
-    | on_create|always|never|enable|disable|auto|auto[-_]?generated?|specify|ignore|optional_no_ca|[*&][a-z_]+\d{0,3}          # settings, YAML's anchors
+    | on_create|always|never|enable|disable|auto|auto[-_]?generated?(?:,[ ]?isolate\w{3,12})*|specify|ignore|optional_no_ca|[*&][a-z_]+\d{0,3}          # settings, YAML's anchors
     | 1password|via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
     | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
-    | (?-i:[a-z]+\d?(?:_(?:[a-z]+\d?|\d{1,2}))*_(?:password|passwd|secret|token|key))      # what a thing is called
+    | (?-i:_?[a-z]+\d?(?:_(?:[a-z]+\d?|\d{1,2}))*_(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?))      # what a thing is called
     | @(?:[\w./-]*\.(?-i:[a-z]{1,4}|p12|mp[34])|-|/[\w./-]+) | -{1,2}[a-z][a-z-]* | <[a-z][a-z-]*                    # a file, an option, <the password>
     | (?-i:[a-z_]+=) | [A-Za-z_][\w.]*=(?:\{[\w.!:]*\}|true|false|none)[,)]? | =\d[\d.]*          # another assignment
     | \d{1,4}\.\d{1,4}\.\d{1,6} | \d+/[smhd]/\w+(?:,\d+/[smhd]/\w+)* | \d{3,5}\#section-[\d.]+      # versions, rates
@@ -124,6 +126,11 @@ _ALGORITHM = lazy_regex(
     r"(?i:(?:sha|md|aes|des|rsa|ed|utf|base|http|ipv|win|rc|pbkdf|hs|rs|es|ps|x|p|v|amd|arm|i|cp|iso|tls|ssl|test|key|token|user|secret|password|pass|oauth|line|step|part|col|row|item|page|node|worker|pod|py|python)[-_.]?\d+)"
     r"|(?i:(?:ed|x|curve)(?:25519|448)|rsassa-pkcs1-v1_5|pkcs1v15|(?:evp_)?aes_\d{3}_\w{3,10})|[A-Z]{2,8}(?:[-_/][A-Z]{2,8}\d*)+|(?=[A-Z0-9/_-]*(?:SHA|RSA|AES|HMAC|ECD|MGF|GCM|CBC))[A-Z0-9]{1,10}(?:[-_/][A-Z0-9]{1,10})+"
 )
+_CIPHER = lazy_regex(
+    r"(?i:argon2(?:id|i|d)?|[by]?s?crypt(?:[-_]?sha\d{1,3})?|bcrypt[-_]sha256|pbkdf2(?:[-_:]?(?:hmac)?[-_:]?sha[-_]?\d{1,3})?|scram[-_]sha[-_]\d{1,3}(?:-plus)?|hmac[-_]?(?:sha[-_]?\d{1,3}|md5)"
+    r"|(?:aes|camellia|aria)[-_]?\d{3}[-_](?:cbc|gcm|ccm|ctr|ecb|xts|siv|wrap)(?:[-_](?:hmac[-_])?sha\d{1,3})?|x?chacha20[-_]?poly1305|caching_sha2_password|mysql_native_password|ed25519ph?|rsa[-_](?:oaep|pss)(?:[-_]\d{3})?)"
+    r"|(?:PBKDF2With)?Hmac(?:SHA|Sha|MD)\d{1,3}(?:/\d{3})?(?:AndAES_\d{3})?|(?:SHA\d{0,3}|MD\d|NONE)with(?:RSA|ECDSA|DSA)(?:andMGF1|inP1363Format)?|(?:AES|DESede|RSA|Blowfish|ChaCha20)/[A-Za-z0-9]{2,8}/\w[\w-]{3,40}"
+)
 _DIGEST = lazy_regex(r"(?:hmac-)?(?:sha(?:1|256|384|512)|md5)[:-].*", re.IGNORECASE)
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _DIGIT = lazy_regex(r"\d")
@@ -147,6 +154,8 @@ _HEX = lazy_regex("[0-9a-fA-F]+")
 _DATE = lazy_regex(
     r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d)?|\d{14}(?:\.\d+)?Z|1\d{9}\.\d{1,9}"
 )
+_NAMED_BY = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
+"""What a folder or file is called by: a UUID, a digest."""
 _MIN_RANDOM_CHARS = 16
 _FEW = 2  # different characters: 000…01
 _MIN_WORD_SHARE = 0.6
@@ -250,7 +259,7 @@ def is_path(value: str) -> bool:
     if _PATH.fullmatch(value) is None or len(value) < 2:  # noqa: PLR2004
         return False
     parts = re.split(r"[/\\]", value)
-    return not any(len(part) > _MAX_SEGMENT and is_random(part) and UUID.fullmatch(part) is None for part in parts)
+    return not any(len(part) > _MAX_SEGMENT and is_random(part) and _NAMED_BY.fullmatch(part) is None for part in parts)
 
 
 def is_identifier(value: str) -> bool:
@@ -288,6 +297,11 @@ def is_wordy(value: str) -> bool:
 def is_algorithm(value: str) -> bool:
     """Whether ``value`` is what algorithms, hosts and steps are called: sha256, node12, RSA-SHA256."""
     return _ALGORITHM.fullmatch(value) is not None
+
+
+def is_cipher(value: str) -> bool:
+    """Whether ``value`` is what nothing but an algorithm is called: argon2id, PBKDF2WithHmacSHA512, AES/GCM/NoPadding."""
+    return _CIPHER.fullmatch(value) is not None
 
 
 def is_numbered(value: str) -> bool:

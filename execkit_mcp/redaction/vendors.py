@@ -384,7 +384,7 @@ VENDORS: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
         keywords=("password", "passphrase", "passcode", "api key", "api_key", "apikey", "secret", "token", "_pass ", "_pw ", "access key", "accesskey", "access_key"),
-        pattern=r"(?i:password|passphrase|passcode|secret|token|(?:api|access)[ _-]?key|_pass|_pw)(?:_\w{1,12})?(?:[ \t]{1,2}[A-Za-z-]{1,14}){0,6}(?:[ \t]{1,2}(?:for|of)[ \t]{1,2}[\"'`\[]{0,2}[\w.@%-]{1,64}[\"'`\]]{0,2}(?:[ \t]{1,2}[a-z]{2,8})?|[ \t]{1,2}(?:is|was|now))[ \t]{0,2}:?[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>]{6,400}?)[\"'`]?[.,;]?[ \t\r]{0,4}(?=$|\n)",
+        pattern=r"(?i:password|passphrase|passcode|secret|token|(?:api|access)[ _-]?key|_pass|_pw)(?:_\w{1,12})?(?:[ \t]{1,2}[A-Za-z-]{1,14}){0,6}(?:[ \t]{1,2}(?:for|of)[ \t]{1,2}(?:(?:the|user|account|role|login|database|host)[ \t]{1,2}){0,2}[\"'`\[]{0,2}[\w.@%-]{1,64}[\"'`\]]{0,2}(?:[ \t]{1,2}[a-z]{2,8})?|[ \t]{1,2}(?:is|was|now))[ \t]{0,2}:?[ \t]{1,2}[\"'`]?(?P<secret>[^\s\"'`<>]{6,400}?)[\"'`]?[.,;]?[ \t\r]{0,4}(?=$|\n)",
         check=_is_given,
         example="A temporary password is generated for root@localhost: {}",
         counter_example="password for alice is required",

@@ -10,8 +10,9 @@ import base64
 import random
 import re
 import string
+import urllib.parse
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _ALNUM = string.ascii_letters + string.digits
@@ -129,6 +130,40 @@ _VALUES = {
     "b64url44": lambda r: _some(r, _ALNUM, 43),
     "md5crypt": lambda r: "$1$" + _some(r, _ALNUM, 8) + "$" + _some(r, _ALNUM + "./", 22),
     "xsig": lambda r: _some(r, "0123456789abcdef", 64),
+    "pctpw": lambda r: urllib.parse.quote(_VALUES["pw"](r) + "@/" + str(r.randrange(99)), safe=""),
+    "jsonpw": lambda r: r.choice(_WORDS) + "\\u0026" + _some(r, _ALNUM, 8) + '\\"' + r.choice("aQ7"),
+    "xmlpw": lambda r: r.choice(_WORDS).title() + "&amp;" + r.choice(_WORDS) + str(r.randrange(10, 9999)),
+    "unipw": lambda r: r.choice(_WORDS).title() + "-Größe-" + str(r.randrange(10, 9999)),
+    "gapp": lambda r: "".join(r.choice(string.ascii_lowercase) for _ in range(16)),
+    "b64t": lambda r: base64.b64encode(_some(r, _ALNUM, 40).encode()).decode(),
+    "b64url": lambda r: base64.b64encode(f"postgres://app:{_VALUES['pw'](r)}@db.example.com/x".encode()).decode(),
+    "b64key": lambda r: base64.b64encode(b"-----BEGIN RSA PRIV" + b"ATE KEY-----\n" + r.randbytes(300).hex().encode()).decode(),
+    "b64pct": lambda r: urllib.parse.quote(base64.b64encode(r.randbytes(32)).decode(), safe=""),
+    "dockercfg": lambda r: base64.b64encode(('{"auths":{"registry.example.com":{"auth":"' + _VALUES["basic"](r) + '"}}}').encode()).decode(),
+    "djsecret": lambda r: "django-insecure-" + _some(r, string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)", 50),
+    "yescrypt": lambda r: "$y$j9T$" + _some(r, _ALNUM + "./", 22) + "$" + _some(r, _ALNUM + "./", 43),
+    "argonh": lambda r: _some(r, _ALNUM + "/+", 43),
+    "otpx55": lambda r: "".join(r.choice(string.ascii_uppercase + "234567") for _ in range(55)),
+}  # fmt: skip
+_ALPHABETS = {
+    "alnum": _ALNUM,
+    "url": _ALNUM + "-_",
+    "hex": "0123456789abcdef",
+    "HEX": "0123456789ABCDEF",
+    "lower": string.ascii_lowercase + string.digits,
+}
+
+
+def _plain(kind: str, count: int) -> Callable[[random.Random], str]:
+    return lambda r: _some(r, _ALPHABETS[kind], count)
+
+
+# by length, where no row above says otherwise
+_VALUES |= {
+    name: _plain(kind, count)
+    for kind in _ALPHABETS
+    for count in (5, 6, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28, 30, 32, 36, 37, 38, 40, 43, 48, 50, 52, 59, 60, 64, 68, 69, 78, 86, 128)
+    if (name := f"{kind}{count}") not in _VALUES
 }  # fmt: skip
 
 _FILL = {
@@ -175,6 +210,19 @@ _FILL = {
     "AN43": lambda r: _some(r, _ALNUM, 43),
     "AN54": lambda r: _some(r, _ALNUM, 54),
     "AN64": lambda r: _some(r, _ALNUM, 64),
+    "acct12": lambda r: str(r.randrange(10**11, 10**12)),
+    "ipv4": lambda r: ".".join(str(r.randrange(1, 255)) for _ in range(4)),
+    "lines80": lambda r: "\n".join(_hexes(r, 80) for _ in range(3)),
+    "ID10": lambda r: _some(r, string.ascii_uppercase + string.digits, 10),
+}
+_FILL |= {f"hex{n}": lambda r, n=n: _hexes(r, n) for n in (2, 4, 8, 9, 10, 14, 17, 20, 44, 60)}
+_FILL |= {f"HEX{n}": lambda r, n=n: _hexes(r, n).upper() for n in (4, 8)}
+_FILL |= {f"HEXC{n}": lambda r, n=n: ":".join(_hexes(r, 2) for _ in range(n)) for n in (14, 20)}
+_FILL |= {f"b64x{n}": lambda r, n=n: _b64(r, n) for n in (12, 24, 36)}
+_FILL |= {f"AN{n}": lambda r, n=n: _some(r, _ALNUM, n) for n in (8, 9, 12, 14, 16, 22, 29, 32, 53)}
+_FILL |= {
+    f"lower{n}": lambda r, n=n: _some(r, string.ascii_lowercase + string.digits, n)
+    for n in (4, 8, 10, 12, 14, 20, 25, 26, 52)
 }
 _SLOT = re.compile(r"\{(\w+)\}|<(\w+)>")
 

@@ -47,6 +47,7 @@ lodgers = load("lodgers")
 travellers = load("travellers")
 strangers = load("strangers")
 lastcomers = load("lastcomers")
+outsiders = load("outsiders")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -75,6 +76,7 @@ TEMPLATES = {
     "TRAVELLERS": travellers.TRAVELLERS,
     "STRANGERS": strangers.STRANGERS,
     "LASTCOMERS": lastcomers.LASTCOMERS,
+    "OUTSIDERS": outsiders.OUTSIDERS,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -120,6 +122,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("TRAVELLERS", 0.985),
         ("STRANGERS", 0.99),
         ("LASTCOMERS", 0.98),
+        ("OUTSIDERS", 0.99),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -208,8 +211,9 @@ def test_what_only_looks_like_what_is_spared_is_a_secret(template: str):
         travellers.TRAVELLERS_CALM,
         strangers.STRANGERS_CALM,
         lastcomers.LASTCOMERS_CALM,
+        outsiders.OUTSIDERS_CALM,
     ],
-    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers", "lastcomers"],
+    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers", "lastcomers", "outsiders"],
 )
 def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]

@@ -7,6 +7,7 @@ published. Longer structures are spelled out with ``shaped``.
 
 import base64
 
+from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.shape import (
     ALNUM,
     BASE32,
@@ -36,6 +37,40 @@ def _armor(kind: str) -> str:
 
 
 _ARMORED = tuple(_armor(kind) for kind in ("", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "DSA ", "PGP "))
+
+_LOGIN = lazy_regex(rb"://[^\s/@:]{0,200}:[^\s/@]{1,400}@")
+_LOGIN_EXAMPLE = base64.b64encode(b"postgres://app:Maple-stone42@db.example.com/app").decode()
+
+
+def _head(scheme: bytes) -> str:
+    """How what begins with ``scheme`` begins in base64."""
+    return base64.b64encode(scheme[: len(scheme) // 3 * 3]).decode()
+
+
+_LOGIN_HEADS = tuple(
+    map(
+        _head,
+        (
+            b"postgres",
+            b"mysql://",
+            b"mysql+",
+            b"mariadb:/",
+            b"mongodb",
+            b"redis://",
+            b"rediss://",
+            b"amqp://",
+            b"amqps://",
+            b"https://",
+            b"http://",
+        ),
+    )
+)
+
+
+def _is_login(secret: str) -> bool:
+    """Whether ``secret`` is the base64 of an address with a password in it."""
+    return _LOGIN.search(base64.b64decode(secret + "=" * (-len(secret) % 4))) is not None
+
 
 # fmt: off
 PREFIXED: tuple[TokenShape, ...] = (
@@ -156,6 +191,8 @@ PREFIXED: tuple[TokenShape, ...] = (
     shaped("ansible_vault_password", ("vault_pass",), r"vault_pass(?:word)?[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<secret>[^\s\"'{$/]{6,200})", ("ansible_vault_password: ", fill(_A, 20)), ("vault_password_file: ~/.vault",), "Ansible docs, vault", is_glued=True),
     shaped("laravel_app_key", ("app_key",), r"APP_KEY[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>base64:[A-Za-z0-9+/]{43}=)", ("APP_KEY=base64:", fill(_B, 43), "="), ("APP_KEY=",), "Laravel docs, encryption"),
 
+    prefixed("django_secret_key", "django-insecure-", _L + "!@#$%^&*(-_=+)", 50, 50, "Django docs, SECRET_KEY"),
+    shaped("url_in_base64", tuple(map(str.lower, _LOGIN_HEADS)), rf"(?:{'|'.join(_LOGIN_HEADS)})[A-Za-z0-9+/]{{12,2000}}={{0,2}}", (_LOGIN_EXAMPLE,), (_LOGIN_HEADS[0], "and more"), "RFC 3986, userinfo; Kubernetes docs, Opaque secrets", check=_is_login),
     prefixed("private_key", _ARMORED, _B + "=", 40, 65_535, "RFC 7468, textual encodings; Kubernetes docs, TLS secrets"),
 
     # money
