@@ -30,6 +30,16 @@ OTHERS = [
     "env -a git-push git log", "env --argv0=git-push git log", "env --argv=git-branch git show x", "iconv -f /home/dev/.ssh/id_rsa -t UTF-8 x",
     "iconv -t /home/dev/.ssh/id_rsa//TRANSLIT x", "rpm -Vp ./x.rpm", "rpm --verify --package ./x.rpm", "rpm -Va --dbpath ./db",
 ]  # fmt: skip
+# Behind the name of a key every word is a value, options too.
+VALUES = [
+    "git config core.x --get", "git config alias.x --list HEAD", "git config filter.x.clean '--default=a; touch x' --get", "git config two.txt -z",
+    "git config x.y --local", "git config -z x.y --list", "git config --local x.y --show-origin", "git -C . config x.y -l", "git config get -f /home/dev/.ssh/id_rsa x.y",
+    "git config list -f /home/dev/.ssh/id_rsa", "git config list x.y", "git config set x.y z", "git config get --url=x y", "git config x.y z",
+]  # fmt: skip
+CONFIGURED = [
+    "git config x.y", "git config --get x.y", "git config -l", "git config --list --show-origin", "git config get x.y", "git config get --all x.y", "git config list",
+    "git config list --show-origin", "git config --get-regexp '^remote'", "git config --local --get x.y", "git config --get x.y '^a'", "git config -z --get-all x.y",
+]  # fmt: skip
 # Paths that come of two others: below a target, beside a file, behind another folder.
 DERIVED = [
     "cd sub && cp --parents ../.bashrc ..", "cp --parents ../x/.bashrc .", "cp -t . --parents ../x/.bashrc", "cp --par ../x/.bashrc build", "cp --path ../x build",
@@ -48,13 +58,13 @@ def policies():
     return {name: load_policy(name, workspace=HERE.workspace) for name in ("read-only", "ci")}
 
 
-@pytest.mark.parametrize("text", [*ENVIRONMENTS, *OTHERS])
+@pytest.mark.parametrize("text", [*ENVIRONMENTS, *OTHERS, *VALUES])
 def test_what_only_looks_does_nothing_else(policies, text):
     assert judge(text, policies["read-only"], HERE).verdict is Verdict.DENY
 
 
-@pytest.mark.parametrize("text", PROCESSES)
-def test_processes_are_listed(policies, text):
+@pytest.mark.parametrize("text", [*PROCESSES, *CONFIGURED])
+def test_what_is_looked_at_is_shown(policies, text):
     decision = judge(text, policies["read-only"], HERE)
     assert decision.verdict is Verdict.ALLOW, decision.message
 

@@ -13,7 +13,7 @@ Over 400 lines, because it is the table of one program.
 from execkit_mcp.policy.knowledge.git_shows import NOWHERE, after_diff, after_paths, after_shows, path_in
 from execkit_mcp.policy.knowledge.invocation import static
 from execkit_mcp.policy.knowledge.reading import Reading
-from execkit_mcp.policy.knowledge.spec import Grammar, Program
+from execkit_mcp.policy.knowledge.spec import Grammar, Program, words_of
 
 _FORMAT = (
     "--pretty=? --format= --oneline --abbrev-commit --no-abbrev-commit --abbrev=? --date= --encoding= "
@@ -70,6 +70,11 @@ _MERGE = (
 )
 
 
+_SHOWING = words_of(
+    "--all --regexp -z --null --name-only --show-origin --show-scope --show-names --local --global --system --worktree"
+)
+
+
 def _after_config(reading: Reading) -> None:
     """``git config`` reads with a get flag or a lone dotted name; else it changes what may run programs (``edit``)."""
     is_reading = reading.has(
@@ -89,7 +94,10 @@ def _after_config(reading: Reading) -> None:
         reading.mark("f", static(path_in(blob.text)))
     words = [word.text if word.is_static else "" for word in reading.operands]
     is_verb = len(words) == 1 and "." not in words[0] and words != ["list"]
-    is_reading = is_reading or words[:1] == ["get"]
+    # Flags of a verb stand behind it; a git that has no verbs yet calls `get` and `list` no name of a key.
+    following = [word for word in words[1:] if word.startswith("-") or not word]
+    if words[:1] in (["get"], ["list"]) and _SHOWING.issuperset(following):
+        is_reading = is_reading or words[0] == "get" or len(following) == len(words) - 1
     if is_changing or (not is_reading and (is_verb or len(reading.operands) != 1)):
         reading.mark("dsx", None)
     reading.mark("R", None)
@@ -307,6 +315,7 @@ PROGRAMS = (
                 "--replace-all --rename-section "
                 "--remove-section -e,--edit --fixed-value",
                 operands="-*",
+                is_leading=True,  # `git config core.x --get` sets it to `--get`
                 after=_after_config,
             ),
             "stash": Grammar(
