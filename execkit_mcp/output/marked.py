@@ -14,16 +14,18 @@ from execkit_mcp.output.characters import border_after, whole_characters
 from execkit_mcp.output.digest import Segment
 from execkit_mcp.output.retained import RetainedText
 from execkit_mcp.output.shapes import shapes_of
-from execkit_mcp.output.signs import block_at, error_hits, opening_hits
+from execkit_mcp.output.signs import block_at, error_signs, opening_hits
 
 __all__ = ["Marked", "marked"]
 
 _MOST_HITS: Final = 4000
+_MOST_SIGNS: Final = 60_000  # with those that turn out to be none
 _MOST_WINDOWS: Final = 400
 _MOST_BYTES: Final = 1 << 19  # of all windows
 _BEFORE_LINES, _AFTER_LINES = 8, 4
 _BEFORE_BYTES, _AFTER_BYTES = 1 << 11, 1 << 15  # of one window
 _SHAPED_BYTES: Final = 400
+_ERROR, _OPENING, _BENIGN = range(3)
 
 
 class Marked(Struct, frozen=True, kw_only=True):
@@ -43,14 +45,17 @@ def marked(retained: RetainedText, start: int, end: int) -> Marked:
     segments: list[Segment] = []
     errors: list[int] = []
     seen: set[bytes] = set()
-    count = size = 0
+    count = signs = size = 0
     for at, data, first_line in _numbered(retained, start, end):
         counted, line = 0, first_line  # the number of the line at ``counted``
-        for place, is_error in _hits(data):
-            count += 1
-            if count > _MOST_HITS:
+        for place, kind in _hits(data):
+            signs += 1
+            count += kind != _BENIGN
+            if count > _MOST_HITS or signs > _MOST_SIGNS:
                 return Marked(segments=tuple(segments))
-            if is_error:
+            if kind == _BENIGN:
+                continue
+            if kind == _ERROR:
                 errors.append(at + place)
             shape = shapes_of(_line(data, place))[0]
             reached = segments[-1].offset + len(segments[-1].data) if segments else start
@@ -77,14 +82,14 @@ def _numbered(retained: RetainedText, start: int, end: int) -> Iterator[tuple[in
         line += data.count(b"\n")
 
 
-def _hits(data: bytes) -> Iterator[tuple[int, bool]]:
-    """Where lines start that speak of errors or open a block, each once, and whether it is the first kind."""
+def _hits(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where lines start that speak of errors or open a block, each once, and what they are."""
     last = -1
-    errors = ((place, 0) for place in error_hits(data))
-    for place, kind in merge(errors, ((place, 1) for place in opening_hits(data))):
-        if place != last:
-            last = place
-            yield place, kind == 0
+    errors = ((place, _BENIGN if is_benign else _ERROR) for place, is_benign in error_signs(data))
+    for place, kind in merge(errors, ((place, _OPENING) for place in opening_hits(data))):
+        if kind == _BENIGN or place != last:
+            last = place if kind != _BENIGN else last
+            yield place, kind
 
 
 def _line(data: bytes, place: int) -> bytes:

@@ -278,23 +278,27 @@ def _patterns() -> _Patterns:
 
 def error_hits(data: bytes) -> Iterator[int]:
     """Offsets, one for each line that speaks of an error: where it starts or, if it is long, shortly before it does."""
-    return _but_benign(_patterns().error, data)
+    return (start for start, is_benign in error_signs(data) if not is_benign)
+
+
+def error_signs(data: bytes) -> Iterator[tuple[int, bool]]:
+    """``error_hits`` and, marked as benign, lines that say that there was none: who has little time counts both."""
+    return _signs(_patterns().error, data)
 
 
 def warning_hits(data: bytes) -> Iterator[int]:
     """Offsets, one for each line that speaks of a warning."""
-    return _but_benign(_patterns().warning, data)
+    return (start for start, is_benign in _signs(_patterns().warning, data) if not is_benign)
 
 
-def _but_benign(pattern: Any, data: bytes) -> Iterator[int]:
+def _signs(pattern: Any, data: bytes) -> Iterator[tuple[int, bool]]:
     benign = _patterns().benign
     for found in pattern.finditer(data):
         sign, end = found.span()
         start = data.rfind(b"\n", 0, sign) + 1
         if sign - start > _NEAR_BYTES:  # of a very long line, what is near
             start = border_after(data, sign - _NEAR_BYTES)
-        if benign.search(data[start : min(end, sign + _NEAR_BYTES)]) is None:
-            yield start
+        yield start, benign.search(data[start : min(end, sign + _NEAR_BYTES)]) is not None
 
 
 def opening_hits(data: bytes) -> Iterator[int]:

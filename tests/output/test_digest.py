@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execkit_mcp.output import RetainedText, view
+from execkit_mcp.output import RetainedText, marked, view
 from execkit_mcp.output.budget import MARKER_START
-from execkit_mcp.output.signs import BENIGN, BLOCKS, ERRORS, WARNINGS, block_at, error_hits, opening_hits
+from execkit_mcp.output.signs import BENIGN, BLOCKS, ERRORS, WARNINGS, block_at, error_hits, error_signs, opening_hits
 
 PLAIN = "".join(f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)} compiles a file of its own\n" for n in range(3000))
 
@@ -110,6 +110,18 @@ def test_every_line_is_counted_once_wherever_it_stands(limit, data):
     assert left_out == count.omitted_lines
     for line in out.split("\n"):
         assert line in text or line.startswith(MARKER_START)
+
+
+def test_lines_that_say_that_all_is_well_take_little_time(monkeypatch):
+    looked = []
+    monkeypatch.setattr(marked, "error_signs", lambda data: (looked.append(1) or each for each in error_signs(data)))
+    retained = RetainedText(limit_bytes=8 << 20)
+    retained.append("0 errors, 0 failed\n" * 50_000 + "0 errors, error: found\nerror: one\n" + "0 errors\n" * 600_000)
+    out, count = view(retained, 20_000)
+    assert "error: one" in out
+    assert count is not None
+    assert count.total_lines == 650_002
+    assert len(looked) < 70_000
 
 
 def test_a_deep_stack_in_the_middle_is_kept_whole_if_it_fits():
