@@ -119,11 +119,13 @@ def run_decide(args: argparse.Namespace) -> int:
     if args.is_approval and found is not None and args.always:
         return _print_rule(args, found)
     scope = _scope(args, desk.now_s()) if args.is_approval else None
+    if args.is_approval and is_token(args.id):
+        _refuse_beside_a_token(args)
+    if args.is_approval and args.edit:
+        _show_judged(args, found)
     if is_open and args.is_approval and found is not None and not _is_sure(args, found, desk):
         print("Not approved; it still waits.")
         return 1
-    if args.is_approval and args.edit:
-        _show_judged(args, found)
     who = user()
     if is_token(args.id):
         decided = answer_with(
@@ -166,6 +168,17 @@ def _scope(args: argparse.Namespace, now_s: float) -> "Scope":
     if args.uses is not None:
         raise CommandInvalid("--uses goes with --session, --until or --for.", hint="Without them a yes is for one run.")
     return Scope.once()
+
+
+def _refuse_beside_a_token(args: argparse.Namespace) -> None:
+    """A token is a yes or a no to the command that was posted with it."""
+    from execkit_mcp.errors import CommandInvalid  # noqa: PLC0415
+
+    if args.edit is not None or args.session or args.until is not None or args.span is not None:
+        raise CommandInvalid(
+            "A token lets the command run once, as it was posted: without --edit, --session, --until and --for.",
+            hint="Nothing was decided. Give the approval's id, apr_…, in its place.",
+        )
 
 
 def _is_sure(args: argparse.Namespace, found: "Approval", desk: "ApprovalDesk") -> bool:

@@ -68,7 +68,7 @@ def preview(text: str, request: ApprovalRequest, settings: Settings) -> str:
     if policy is None:
         return f"It is judged when it runs: {_OTHER_POLICY}"
     decision = judge(text, policy, _context(request, settings, policy))
-    if decision.verdict is Verdict.DENY:
+    if decision.verdict is Verdict.DENY or decision.canonical is None:
         raise ApprovalDenied(
             f"The policy denies the edited text: {decision.message}",
             hint="Nothing was decided. Write another text, or deny it with a reason.",

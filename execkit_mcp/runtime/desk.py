@@ -11,6 +11,7 @@ from typing import Self
 from execkit_mcp.approvals import Approval, ApprovalQueue, ApproverSecret, Channel, Grant, Scope, describe
 from execkit_mcp.approvals.tokens import TokenBook
 from execkit_mcp.audit import AuditLog
+from execkit_mcp.errors import CommandInvalid
 from execkit_mcp.model import Clock, Entropy
 from execkit_mcp.runtime.system import SystemClock, SystemEntropy
 from execkit_mcp.storage import Database, open_database
@@ -108,6 +109,10 @@ class ApprovalDesk:
             ApprovalExpired, ApprovalDenied, CommandInvalid: it cannot be given.
             AuditWriteFailed, StorageUnavailable: it cannot be written, so it was not given.
         """
+        if edited is not None and not edited.strip():  # never the agent's own text in its place
+            raise CommandInvalid(
+                "The edited text is empty.", hint="Nothing was decided. Write what should run instead."
+            )
         return self._decide(
             approval_id, approve=True, by=by, who=who, scope=scope, edited=edited or "", code=code, reason=reason
         )

@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from msgspec.structs import replace
 
 from execkit_mcp import ApprovalRequired, create
 from execkit_mcp.approvals import ApprovalRequest, Channel, Scope, State
@@ -119,9 +120,28 @@ def test_an_edit_shows_what_the_policy_says_of_it(world, desk, asked):
     assert desk.get(asked.id).edited == "touch other.txt"
 
 
+def test_an_edit_that_no_session_could_run_is_not_approved(world, desk, asked):
+    text = world.policy.read_text()
+    world.policy.write_text(text + "defaults: {unparsed: ask}\n" if "defaults:" not in text else text)
+    where = {"EXECKIT_POLICY": str(world.policy), "EXECKIT_WORKSPACE": str(world.workspace)}
+    waiting = desk.queue.submit(replace(asked.request, policy=load_policy(str(world.policy)).ref))
+    done = command(world, "approve", waiting.id, "--edit", "touch 'open", **where)
+    assert (done.returncode, "unterminated single quote" in done.stderr) == (3, True), done.stderr
+    assert desk.get(waiting.id).state is State.PENDING
+
+
+@pytest.mark.parametrize("words", [["--edit", "ls"], ["--session"], ["--for", "5m"], ["--until", "23:59"]])
+def test_a_token_answers_what_was_posted_and_nothing_is_decided_where_more_is_wanted(world, desk, asked, words):
+    token = desk.tokens.issue(asked.id)
+    done = command(world, "approve", token, *words)
+    assert (done.returncode, "as it was posted" in done.stderr) == (2, True), done.stderr
+    assert desk.get(asked.id).state is State.PENDING
+    assert command(world, "approve", token).returncode == 0
+
+
 @pytest.mark.parametrize(
     "words", [["--uses", "3"], ["--session", "--uses", "0"], ["--for", "8d"], ["--for", "soon"], ["--until", "99:99"],
-              ["--edit", "[REDACTED:known:abcdef]"], ["--edit", " "]]
+              ["--edit", "[REDACTED:known:abcdef]"], ["--edit", " "], ["--edit", ""]]
 )  # fmt: skip
 def test_a_reach_that_makes_no_sense_is_refused_and_nothing_is_decided(world, desk, asked, words):
     done = command(world, "approve", asked.id, *words)
