@@ -29,6 +29,7 @@ PROCESSES = [
 OTHERS = [
     "env -a git-push git log", "env --argv0=git-push git log", "env --argv=git-branch git show x", "iconv -f /home/dev/.ssh/id_rsa -t UTF-8 x",
     "iconv -t /home/dev/.ssh/id_rsa//TRANSLIT x", "rpm -Vp ./x.rpm", "rpm --verify --package ./x.rpm", "rpm -Va --dbpath ./db",
+    "zstd -T in.txt", "zstd -T --rm in.txt",
 ]  # fmt: skip
 # Behind the name of a key every word is a value, options too.
 VALUES = [

@@ -215,7 +215,7 @@ PROGRAMS = (
         names="zstd unzstd zstdcat",
         flags="-d,--decompress -t,--test -l,--list -k,--keep -f,--force -c,--stdout -o=:w -q,--quiet "
         "-v,--verbose "
-        "-r+ --rm:d -T= -D=:r -h -H -V --ultra --fast=? --long=? --no-progress -123456789 -z,--compress",
+        "-r+ --rm:d -T=? -D=:r -h -H -V --ultra --fast=? --long=? --no-progress -123456789 -z,--compress",
     ),
     Program(
         names="zless zmore bzless bzmore xzless xzmore zdiff zcmp",
