@@ -1,6 +1,7 @@
 """The files of the record as readers see them: which is which segment, a snapshot while others write."""
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -102,11 +103,14 @@ def read_segments(folder: Path) -> tuple[tuple[Segment, ...], bytes | None]:
 
     Raises:
         AuditChainBroken: there is no log.
+        StorageUnavailable: it cannot be read.
     """
     head: bytes | None = None
     try:
         descriptor = os.open(folder / HEAD_NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
+    except OSError as error:
+        if error.errno not in {errno.ENOENT, errno.ELOOP}:  # that somebody put a link there is found below
+            raise unreadable(folder, error) from error
         sizes = _sizes(folder)
     else:
         try:
@@ -125,6 +129,14 @@ def read_segments(folder: Path) -> tuple[tuple[Segment, ...], bytes | None]:
         for number, size in sizes
     )
     return segments, head
+
+
+def unreadable(place: Path, error: OSError) -> StorageUnavailable:
+    """What keeps us from reading ``place`` says nothing about what was written there."""
+    return StorageUnavailable(
+        f"The record in {place} cannot be read: {error.strerror or error}.",
+        hint=f"Let user {os.geteuid()} read it, or name another folder with --state-dir.",
+    )
 
 
 def verify_folder(

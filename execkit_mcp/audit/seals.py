@@ -204,5 +204,8 @@ def _bytes_of(path: Path) -> bytes:
         raise _unusable(path, error.strerror or str(error)) from error
 
 
+_KEY_HINT = "A log's own key is made with its first entry; a copy is what `execkit-mcp audit key` printed there."
+
+
 def _unusable(path: Path, why: str) -> StorageUnavailable:
-    return StorageUnavailable(f"The key {path} cannot be used: {why}.", hint="See `execkit-mcp audit key --help`.")
+    return StorageUnavailable(f"The key {path} cannot be used: {why}.", hint=_KEY_HINT)

@@ -5,6 +5,7 @@ and erasing. Everything else that a terminal would obey is left out.
 """
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -125,10 +126,21 @@ def run_list(args: argparse.Namespace) -> int:
     import json  # noqa: PLC0415 # heavy imports belong to the run
 
     from execkit_mcp.approvals import visible  # noqa: PLC0415
+    from execkit_mcp.audit.folder import unreadable  # noqa: PLC0415
     from execkit_mcp.audit.recording import recordings_folder  # noqa: PLC0415
     from execkit_mcp.audit.recordings import list_recordings  # noqa: PLC0415
 
-    for each in list_recordings(recordings_folder(audit_folder(args))):
+    folder = recordings_folder(audit_folder(args))
+    try:
+        os.listdir(folder)  # noqa: PTH208 - what cannot be read is not the same as nothing
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    found = list_recordings(folder)
+    if not found and not args.json:
+        print("No recording is kept.")
+    for each in found:
         if args.json:
             facts = {"id": each.id, "files": list(map(str, each.paths)), "bytes": each.size, "live": each.is_live}
             print(json.dumps({**facts, **dict(each.facts)}))

@@ -125,9 +125,19 @@ def _state(subject: Subject) -> Found:
             yield "note", f"{path} is not there yet; the first session makes it.", ""
             continue
         yield from _modes(path, facts)
+        yield from _database(path / "execkit.db")
         free_mb = shutil.disk_usage(path).free >> 20
         if free_mb < _FREE_MB:
             yield "warning", f"only {free_mb} MB are free at {path}", "Make room: if the record is full, nothing runs."
+
+
+def _database(file: Path) -> Found:
+    """Its first bytes; a whole reading is the queue's own."""
+    if file.is_file() and file.stat().st_size:
+        with file.open("rb") as opened:
+            if opened.read(16) != b"SQLite format 3\0":
+                hint = f"Move {file} away to begin with an empty one (open approvals are lost)."
+                yield "failed", f"{file} is damaged: it is no database.", hint
 
 
 def _modes(path: Path, facts: os.stat_result) -> Found:
@@ -156,7 +166,8 @@ def _record(subject: Subject) -> Found:
 
     assert subject.settings is not None
     folder = Path(subject.settings.audit_dir)
-    sizes = [file.stat().st_size for file in folder.glob("*.jsonl")] if folder.is_dir() else []
+    names = os.listdir(folder) if folder.exists() else []  # noqa: PTH208 - glob() hides what keeps it from reading
+    sizes = [(folder / name).stat().st_size for name in names if name.endswith(".jsonl")]
     if not sizes:
         yield "note", "nothing is on the record yet", ""
     elif sum(sizes) > _RECORD_BYTES:
@@ -308,6 +319,14 @@ CHECKS: Final[dict[str, Callable[[Subject], Found]]] = {
 _WITHOUT_SETTINGS: Final = frozenset({"python", "bash", "configuration", "clients"})
 
 
+def _fault(name: str, error: OSError | subprocess.SubprocessError) -> Finding:
+    if isinstance(error, OSError) and error.filename is not None:
+        message = f"{os.fsdecode(error.filename)} cannot be used: {error.strerror}"
+        remedy = f"Let user {os.geteuid()} use it, or name another place (--state-dir, --config)."
+        return Finding(check=name, level="failed", message=message, remedy=remedy)
+    return Finding(check=name, level="failed", message=str(error), remedy="Look at what it names.")
+
+
 def examine(subject: Subject) -> list[Finding]:
     """Every finding, in the order of the table; a check that fails itself is a finding, and the others go on."""
     findings: list[Finding] = []
@@ -321,7 +340,7 @@ def examine(subject: Subject) -> list[Finding]:
             remedy = error.hint or "Mend what it names, then run this again."
             findings.append(Finding(check=name, level="failed", message=error.message, remedy=remedy))
         except (OSError, subprocess.SubprocessError) as error:
-            findings.append(Finding(check=name, level="failed", message=str(error), remedy="Look at what it names."))
+            findings.append(_fault(name, error))
     return findings
 
 

@@ -14,7 +14,7 @@ examples:
   execkit-mcp doctor --json | jq '.checks[] | select(.level == "failed")'
   execkit-mcp doctor --attack
 
-It looks and changes nothing; --attack tries some 65 ways out of a local session's fence, in a folder of its own in the
+It looks and changes nothing; --attack tries some 70 ways out of a local session's fence, in a folder of its own in the
 workspace, and says which are open (--json: {"level",
 "open", "attacks": [{"id", "kind", "title", "outcome", "detail"}]}). Else --json prints
 {"ok", "version", "checks": [{"check", "level", "message", "remedy"}], "settings": {NAME: {"value", "origin"}}};
@@ -93,8 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{'':16} → {finding.remedy}")
     if settings:
         print("\nsettings")
+        width = max(map(len, settings))
         for name, row in settings.items():
-            print(f"  {name:20} {row['value']!s:40} {row['origin']}")
+            print(f"  {name:{width}} {_told(row['value']):40} {row['origin']}")
     failed = sum(finding.level == "failed" for finding in findings)
     print(f"\n{failed} failed." if failed else "\nNothing failed.")
     return 0 if is_well else 1
@@ -143,6 +144,17 @@ def _values(settings: "Settings") -> dict[str, dict[str, object]]:
     for name, target in settings.targets.items():
         rows[f"targets.{name}"] = {"value": target.transport, "origin": target.origin}
     return rows
+
+
+def _told(value: object) -> str:
+    """A value as it would stand in the file, as nearly as a line can say it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "none" if value is None else str(value)
 
 
 def _value(settings: "Settings", name: str) -> object:

@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 denied, 124 timed out; `
 
 import argparse
 import importlib
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -84,7 +85,10 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 def run(argv: Sequence[str]) -> int:
     """Run the command line ``argv`` (without the program's name) and return its exit code."""
     parser = build_parser(argv[0] if argv else None)
-    arguments = parser.parse_args(argv)
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        here = " ".join(["execkit-mcp", *itertools.takewhile(lambda word: word.isidentifier(), argv[:2])])
+        parser.error(f"unrecognized arguments: {' '.join(unknown)} (what there is: {here} --help)")
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

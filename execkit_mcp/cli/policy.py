@@ -119,7 +119,19 @@ def run_check(arguments: argparse.Namespace) -> int:
         print(f"{decision.verdict.word}: {decision.message}")
         if decision.hint and decision.verdict is not Verdict.ALLOW:
             print(decision.hint)
+        _point_to_test(arguments.text)
     return 0 if decision.verdict is Verdict.ALLOW else EXIT_DENIED
+
+
+def _point_to_test(words: list[str]) -> None:
+    """A policy's file in the place of a command is likely meant to be tested."""
+    from pathlib import Path  # noqa: PLC0415 - only when running
+
+    if len(words) == 1 and words[0].endswith((".yaml", ".yml")) and Path(words[0]).is_file():
+        print(
+            f"execkit-mcp: {words[0]} was judged as a command. Its own tests: execkit-mcp policy test {words[0]}",
+            file=sys.stderr,
+        )
 
 
 def run_explain(arguments: argparse.Namespace) -> int:

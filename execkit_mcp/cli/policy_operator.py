@@ -80,8 +80,14 @@ def add_to(
         each.add_argument("--json", action="store_true", help="print one JSON object")
     for listing in (diff, replay):
         listing.add_argument(
-            "--show", type=int, default=_SHOWN, metavar="N", help=f"commands shown a group (default {_SHOWN})"
+            "--show", type=_count, default=_SHOWN, metavar="N", help=f"commands shown a group (default {_SHOWN})"
         )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of commands; write 0 or more")
+    return int(text)
 
 
 # ── diff and replay

@@ -113,7 +113,7 @@ def parse(data: bytes, file: str, *, error: type[ExecKitError] = ConfigError) ->
         builder.problems.add(Place(file, 1, 1), f"not YAML: {syntax}")
     refuse(builder.problems, error)
     if builder.root is None:
-        raise error(f"{file}:1:1: the file is empty; it must hold one mapping")
+        raise error(f"{file}:1:1: the file is empty; it must hold one mapping (one of nothing is written {{}})")
     return builder.root
 
 

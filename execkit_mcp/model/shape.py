@@ -72,7 +72,8 @@ def closest(word: str, words: Iterable[str]) -> str:
 
 
 def _expected(node: Node, problems: Problems, label: str, what: str, remedy: str = "") -> Broken:
-    problems.add(node.place, f"{label}: expected {what}, found {describe(node)}{remedy}")
+    where = f"{label}: " if label else ""
+    problems.add(node.place, f"{where}expected {what}, found {describe(node)}{remedy}")
     return BROKEN
 
 

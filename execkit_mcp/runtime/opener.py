@@ -126,7 +126,7 @@ class Opener:
         if declared is None:
             raise TransportUnknown(
                 f"No target {target!r} is declared.",
-                hint=f"Declared targets: {', '.join(names) or 'none'}. shell_info lists them.",
+                hint=f"Declared targets: {', '.join(names) or 'none'}; see shell_info or `execkit-mcp targets`.",
             )
         policy = self._policy
         if declared.policy is not None:

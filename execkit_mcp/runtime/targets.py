@@ -82,7 +82,19 @@ def check_rows(
     async def go() -> list[dict[str, object]]:
         return [row.to_json() for row in await check_target(target, os.environ)]
 
-    return asyncio.run(go())
+    return [*asyncio.run(go()), _policy_row(name, config, given)]
+
+
+def _policy_row(name: str, config: str | None, given: Mapping[str, TargetSettings]) -> dict[str, object]:
+    settings = load_settings(config=config)
+    target = given.get(name) or settings.targets[name]
+    policy = target.policy or settings.policy
+    row: dict[str, object] = {"step": "policy", "ok": True, "found": f"{policy} loads", "hint": ""}
+    try:
+        load_policy(policy)
+    except ExecKitError as error:
+        row |= {"ok": False, "found": error.message, "hint": error.hint}
+    return row
 
 
 def offered(

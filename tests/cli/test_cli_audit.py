@@ -87,3 +87,21 @@ def test_a_record_with_a_key_needs_the_key(tmp_path):
     where = ("--state-dir", str(tmp_path / "state"))
     assert command_line("verify", *where).returncode == 1
     assert command_line("verify", *where, "--audit-key", str(tmp_path / "key")).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["verify"], ["show"], ["recordings"]])
+def test_what_cannot_be_read_is_not_said_to_be_gone(tmp_path, words):
+    (tmp_path / "file").write_text("x")
+    ran = command_line(*words, "--state-dir", str(tmp_path / "file"))
+    assert ran.returncode == 1
+    assert "cannot be read: Not a directory" in ran.stderr
+    assert "--state-dir" in ran.stderr
+
+
+def test_where_there_are_no_recordings_it_is_said(tmp_path):
+    assert command_line("recordings", "--state-dir", str(tmp_path)).stdout == "No recording is kept.\n"
+    assert command_line("recordings", "--json", "--state-dir", str(tmp_path)).stdout == ""
+
+
+def test_where_there_is_no_key_it_is_said_when_one_is_made(tmp_path):
+    assert "made with its first entry" in command_line("key", "--state-dir", str(tmp_path)).stderr

@@ -162,3 +162,30 @@ def test_what_separates_agent_and_approver_is_said_of_the_fence_that_holds_here(
     assert "in a fence (process) that hides the state folder" in said()
     monkeypatch.setenv("EXECKIT_FENCE", "off")
     assert "No fence hides the state folder" in said()
+
+
+def test_a_state_folder_that_cannot_be_read_and_a_damaged_database_are_named(home, report):
+    state = home / "state"
+    state.mkdir(mode=0o700)
+    (state / "execkit.db").write_bytes(b"junk")
+    (state / "execkit.db").chmod(0o600)
+    found = failed(report("--state-dir", str(state), code=1))
+    assert set(found) == {"state"}
+    assert "is damaged" in found["state"]["message"]
+    assert "Move" in found["state"]["remedy"]
+    (home / "file").write_text("x")
+    found = failed(report("--state-dir", str(home / "file"), code=1))
+    assert {"state", "record"} <= set(found)
+    for name in ("state", "record"):
+        assert str(home / "file") in found[name]["message"]
+        assert "--state-dir" in found[name]["remedy"]
+
+
+def test_values_are_shown_as_they_would_be_written(home, capsys):
+    command_line(["doctor"])
+    rows = [line.split() for line in capsys.readouterr().out.partition("settings\n")[2].splitlines() if line]
+    shown = {words[0]: words[1:] for words in rows}
+    assert shown["approvals.channels"] == ["elicit,", "out_of_band", "default"]
+    assert shown["limits.total_memory_mb"] == ["none", "default"]
+    assert shown["audit.recordings"] == ["on", "default"]
+    assert shown["approvals.ttl_s"] == ["300", "default"]

@@ -172,3 +172,16 @@ def test_checking_imports_nothing_that_is_slow_and_not_needed(policy):
         "ssl",
         "difflib",
     }
+
+
+def test_a_policy_file_in_the_place_of_a_command_is_pointed_to_its_test(policy, file):
+    done = policy("check", "--policy", str(file), str(file))
+    assert f"policy test {file}" in done.stderr
+    assert "policy test" not in policy("check", "--policy", str(file), "--", "ls x.yaml").stderr
+
+
+def test_an_unknown_option_names_the_help_of_its_own_command(policy):
+    done = policy("explain", "--polcy", "ci", "--", "ls")
+    assert done.returncode == 2
+    assert "unrecognized arguments: --polcy" in done.stderr
+    assert "execkit-mcp policy explain --help" in done.stderr

@@ -265,3 +265,10 @@ def test_test_warns_of_idle_rules_and_still_exits_0(policy, write):
     assert done.returncode == 0
     assert "mine.yaml:3:25: rule r: systemtcl: " in done.stdout
     assert 'did you mean "systemctl"?' in done.stdout
+
+
+def test_a_number_of_commands_to_show_is_none_or_more(policy, mine, write):
+    corpus = write("corpus.txt", "ls\nrm x\n")
+    done = policy("diff", "read-only", str(mine), "--corpus", str(corpus), "--show", "-1")
+    assert done.returncode == 2
+    assert "not a number of commands" in done.stderr

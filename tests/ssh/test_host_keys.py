@@ -68,6 +68,7 @@ A, B = public(), public()
         ("nonsense\nh.example.com\n" + line("h.example.com", A), "h.example.com", 22, "accepted"),
         (line("10.0.0.5", B), "10.0.0.5", 22, "transport.host_key_mismatch"),
     ],
+    ids=lambda value: "known" if isinstance(value, str) and "ssh-" in value else None,  # keys are new in each process
 )
 def test_known_hosts_decides_as_ssh_does(tmp_path, text, host, port, expected):
     assert verdict(tmp_path, text, A, host=host, port=port) == expected
@@ -257,7 +258,11 @@ def test_trust_needs_a_person_or_the_expected_fingerprint(sshd, tmp_path):
     assert run(tmp_path, *trust, "--fingerprint", sshd.fingerprint).returncode == 0
     assert known.stat().st_mode & 0o777 == 0o600
     checked = run(tmp_path, "targets", "check", "prod-1", "--config", str(config))
-    assert (checked.returncode, checked.stdout.count(b"ok  ")) == (0, 8)
+    assert (checked.returncode, checked.stdout.count(b"ok  ")) == (0, 9)
+    config.write_text(sshd.yaml(known_hosts=known) + "policy: read-onyl\n")
+    unjudged = run(tmp_path, "targets", "check", "prod-1", "--config", str(config))
+    assert (unjudged.returncode, b'FAIL policy: There is no shipped policy "read-onyl"' in unjudged.stdout) == (1, True)
+    config.write_text(sshd.yaml(known_hosts=known))
     examined = run(tmp_path, "doctor", "--target", "prod-1", "--config", str(config)).stdout.decode()
     assert "latency: " in examined
     again = run(tmp_path, *trust)

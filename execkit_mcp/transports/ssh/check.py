@@ -76,9 +76,8 @@ async def check_target(target: SshTarget, environ: Mapping[str, str]) -> list[Ch
             times.append((time.perf_counter() - begun) * 1e3)
         rows.append(CheckRow(step=step, is_ok=True, found=f"{sorted(times)[_PINGS // 2]:.1f} ms a round trip"))
         could = f"python3, and of the kernel {host.lsm or 'nothing that can be read'}" if host.python else "no python3"
-        rows.append(
-            CheckRow(step="fence", is_ok=True, found=f"fence: {target.fence} (auto asks for one); the host has {could}")
-        )
+        asked = "off (auto asks for one)" if target.fence == "off" else target.fence
+        rows.append(CheckRow(step="fence", is_ok=True, found=f"fence: {asked}; the host has {could}"))
     except ExecKitError as error:
         rows.append(CheckRow(step=_step_of(error, step), is_ok=False, found=error.message, hint=error.hint))
     finally:
