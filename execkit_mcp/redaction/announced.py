@@ -303,8 +303,9 @@ _BY_END = {
 }
 _TELLS_OF_KEYS = lazy_regex(
     r"[$#%\u276f] [^\n]{0,200}(?: pubkey <|-pubout|keygen [^\n]{0,80}-[ylBL]\b|\.metadata\.(?!annotations)(?![^\n]{0,200}\.data\b)|(?<!> )public[_-]?key(?![_-]?(?:pass|pw|secret|token))|fingerprint(?![_-]?(?:pass|pw|secret|token)))"
+    r"|(?:>>>|^[\w.:@/\[\]-]{0,60}>|In \[\d{1,4}\]:) [^\n]{0,200}(?i:hexdigest\(|\b(?:sha\d{1,3}|md5|blake\w{1,4}|crc32)\()|(?i:checksum|fingerprint|thumbprint|digest|integrity)s?[\"']?[ \t]*:[ \t\r]*$"
 )
-"""Commands that show the public half of a key, or what an object is called."""
+"""Commands that show the public half of a key, a digest, or what an object is called."""
 _PRINTED = Announcement(lazy_regex(""), "alone", "$ vault print token", hint=Trust.PASSWORD, skips=1)
 
 

@@ -4,7 +4,7 @@ import re
 
 from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.names import Trust
-from execkit_mcp.redaction.value import is_identifier, is_phrase, is_prompt
+from execkit_mcp.redaction.value import is_identifier, is_phrase, is_prompt, is_wordy
 
 MAX_NAME = 40
 """So far a name is looked for to the left of its word."""
@@ -45,6 +45,8 @@ _AFTER_A_VARIABLE = frozenset({",", ")", "}", "\n", ""})
 _AFTER_AN_ARGUMENT = frozenset(",)")
 _OPERATOR = lazy_regex(r"[ \t]+(?:&&|\|\||\?\?|===?)[ \t]")
 _OBJECT = lazy_regex(r"[a-z]{2,20}(?:-[a-z]{2,20}){1,2}")
+_GROUPED = lazy_regex(r"[a-z]{4}(?: [a-z]{4}){3}(?=[ \t\r]*(?:$|\n|#))")
+"""A password for one application, as a provider of mail shows it."""
 _META = lazy_regex(r"[A-Z\u00c0-\u00de]{3,16}(?:\\f[BIRP])?")
 """What manuals call a value."""
 _OPTION = lazy_regex(r"(?:^|[\s\[(,|])(?:\\f[BIRP])?\\?-{1,2}[\w\\-]*\Z")
@@ -157,6 +159,9 @@ def bare_value(
     literal = _BARE_LITERAL.match(text, start, stop) if sep == ":" and found["close"] else None
     stop = bare_end(text, start, stop, at) if literal is None else literal.end()
     is_spaced = bool(sep) and found.end() > found.end("sep")
+    grouped = _GROUPED.match(text, start, end) if trust is Trust.PASSWORD else None
+    if grouped is not None and not is_wordy(grouped[0].replace(" ", "")):
+        stop = grouped.end()
     is_sentence = is_spaced and MORE_WORDS.match(text, stop, end) is not None
     if is_sentence and (sep == ":" or stop - start < _MIN_BEFORE_WORDS):
         return None  # "password: must be changed"

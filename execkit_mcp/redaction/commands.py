@@ -31,6 +31,7 @@ def is_made(secret: str) -> bool:
         _NAMED_AFTER.fullmatch(secret) is not None
         or _VERSION.fullmatch(secret) is not None
         or "://" in secret
+        or secret.count("|") > 1
         or secret.startswith(("--", "$", "<", "{", "["))
     ):
         return False

@@ -143,6 +143,8 @@ _SENSITIVE = lazy_regex(
 _DIGEST = lazy_regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KNOWN_ID = lazy_regex(r"[0-9A-F]{64}|S-1(?:-\d+)+|[Ss]tmt\d+|[\w.@-]+-[0-9a-f]{17}")
 """What directories, policies and session managers call things by."""
+_SIGNED = lazy_regex(r"ME[QUY]CI[A-Za-z0-9+/=]{40,}")
+"""A signature of ECDSA, which stands beside what it signs for everybody to check."""
 _TEMPLATE = lazy_regex(r"[\w.-]+(?:/[\w.-]+)+\.(?:html?|txt|j2|jinja2?|tpl|md)")
 _ADDRESS = lazy_regex(r"0x(?:[0-9a-f]{1,16}|[0-9a-fA-F]{40})")
 _ID_TAIL = lazy_regex(r"(?:[_.-]?id|Id|ID)$")
@@ -214,7 +216,11 @@ def is_secret(value: str, trust: Trust, tail: str, *, is_quoted: bool, kind: str
     ):
         return False
     is_inherited = tail == "s" and trust is Trust.SECRET and value.isalpha()  # secrets: inherit
-    if is_inherited or (kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None):
+    if (
+        is_inherited
+        or (kind in {"session", "credential"} and _KNOWN_ID.fullmatch(value) is not None)
+        or (kind == "signature" and _SIGNED.match(value) is not None)
+    ):
         return False
     if kind == "session" and UUID.search(value) is not None:
         return False  # what a log calls a session; a cookie is seen as one

@@ -124,11 +124,12 @@ _JOINS = frozenset(
         "an",
         "of",
         "your",
+        *(_ARE := ("\u00e9", "\u00e8", "es", "ist", "lautet", "est", "jest", "\u00e4r", "\u044d\u0442\u043e")),
     ]
 )
 """Words that may stand between a name and its value without saying anything."""
 _MOVES = frozenset(["for", "of", "with", "using", "used", "new", "in", "end", "field"])
-_LEADS = frozenset(["is", "was", "are", "=", ":=", ":", "=>", "->", "→", "to", "now", "be", "as"])
+_LEADS = frozenset(["is", "was", "are", "=", ":=", ":", "=>", "->", "→", "to", "now", "be", "as", *_ARE])
 _OTHER_MATTERS = lazy_regex(
     r"(?:hash|hashed|hashes|digest|sha\d*|md5|fingerprint|checksum|commit|revision|rev|ref|ids?|(?:topic|client|user|group|tenant|object|subscription|resource|account|project|instance|key|message|order|customer|device|app|application)_?id|uuid|guid|public|version|expir\w*|length|len|size|count|line|file|path|port|pid"
     r"|username|host|url|uri|integrity|serial|etag|trace\w*|span|request\w*|sequence|accessor|issuer|algorithm|alg|kid|certificate|cert|image|took|tx|txn|txid|transaction|block|address|contract"
@@ -147,7 +148,7 @@ _DIGEST_OF = lazy_regex(r"(?i:(?:sha|blake|md|sm|crc|ripemd|hmac|shake|keccak)[\
 """What stands before the name of a file whose digest is shown: ``SHA256(secrets.enc)= …``."""
 _SEALED = lazy_regex(r"Ag[A-D][A-Za-z0-9+/=]{60,}")
 _MAY_LEAD = lazy_regex(r"created|modified|updated|added|generated|issued|name|from|at|tag|type")
-_WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?")
+_WORD = lazy_regex(r"[A-Za-z][a-z']{0,13}:?|[^\W\d_](?:[^\W\d_A-Z]|['\u2019]){0,13}:?")
 _SIGNS = lazy_regex(r"\W+")
 _RUN = string.ascii_letters + string.digits + "+/_-"
 _DIGIT = lazy_regex("[0-9]")

@@ -90,7 +90,7 @@ _DESCRIBES = lazy_regex(r"[\"'(\[]?[A-Za-z][A-Za-z'-]{0,20}[\"')\],:.]{0,2}[ \t]
 _PASSES = lazy_regex(
     r"(?i:first|second|third|multi|single|two|one|render|compute|shader|depth|shadow|next|last|each|main|pre|post|sub|by|com)[_-]?\Z"
 )
-_PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?)\Z")
+_PUBLIC = lazy_regex(r"(?i:public[ _-]?(?:key[ _-]?)?|existing[_-]?|(?<![a-z])lib)\Z")
 _CURSORS = (
     "next", "forward", "backward", "sequence", "page", "batch", "prev", "previous", "starting", "marker", "continuation", "pagination", "idempotency", "cancel", "cancellation",
     "initial_cluster", "initial-cluster", "sync", "resume", "cursor", "lock", "update", "clientrequest", "client_request", "client-request", "lifecycle-action", "copyproduct", "copy-product", "bos", "eos", "pad", "unk", "mask",
@@ -208,9 +208,24 @@ def _assigned(text: str, at: int, end: int, row: NameRow, found: re.Match[str]) 
             rest = _ENV_REST.match(text, stop, end)  # a line of an environment: nothing in it is quoting
             stop = rest.end() if rest is not None else stop
         yield Span(start, stop, row.kind, text[start:stop], Priority.STRUCTURE)
+        yield from _concatenated(text, stop, end, row.kind)
         arrow = _ARROW.match(text, stop, end)  # a plan of changes: "old" -> "new"
         if arrow is not None:
             yield Span(*arrow.span(1), row.kind, arrow[1], Priority.STRUCTURE)
+
+
+_NEXT_LITERAL = lazy_regex(r"[\"'][ \t]{0,4}(?:[+.&][ \t]{0,4})?[\"'](?P<more>[^\"'\n]{3,1000})(?=[\"'])")
+_MOST_LITERALS = 8
+
+
+def _concatenated(text: str, stop: int, end: int, kind: str) -> Iterator[Span]:
+    """The other parts of a literal that is written in several: ``"…" + "…"``."""
+    for _ in range(_MOST_LITERALS):
+        found = _NEXT_LITERAL.match(text, stop, end)
+        if found is None or not any(map(str.isalnum, found["more"])):
+            return
+        yield Span(*found.span("more"), kind, found["more"], Priority.STRUCTURE)
+        stop = found.end()
 
 
 _BINDS = lazy_regex(r"[a-z][a-z-]{0,30}=\"")

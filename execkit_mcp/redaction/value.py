@@ -22,7 +22,7 @@ _PLACEHOLDER = lazy_regex(
     | await|new|lambda|async|function|sub|return|self|this|super|cls|yield|typeof
     | (?:!ref|!sub|!vault|!secret|env:|vault:|ssm:|op://|arn:|secretref:|valuefrom|ref\+).*
     | \W{0,2}change[-_]?(?:me|it|this)\W{0,2} | (?-i:[a-z]{2}_[A-Z]{2}(?:\.(?:[Uu][Tt][Ff]-?8|ISO[\w-]{1,12}))?) | C\.UTF-8 | POSIX | (?-i:String|ID|Int|Float|Boolean)! | change[-_]?(?:me|it|this)(?:[-_]\w+)* | \(\(.*\)\) | shift
-    | (?-i:[a-z]{2,4}_[A-Za-z]{2,12}(?::[a-z]{2,4}_[A-Za-z]{2,12})+) | \}\}.* | \$[!?@](?:\\n)?\W{0,3} | \\?\\&[a-z_]\w* | :(?:class|func|meth|mod|attr|data|ref|doc|exc|obj|term|c?py:\w{1,8}):.* | (?-i:[A-Z][a-z]{2,12}ed\.) | (?-i:GHSA(?:-[0-9a-z]{4}){3}|CVE-\d{4}-\d{4,7})           # the end of a template, what code and manuals say, advisories
+    | \[(?:::)?[a-z]\w*(?:::\w+)+ | (?-i:[a-z]{2,4}_[A-Za-z]{2,12}(?::[a-z]{2,4}_[A-Za-z]{2,12})+) | \}\}(?:[@:/,].*)? | \$[!?@](?:\\n)?\W{0,3} | \\?\\&[a-z_]\w* | :(?:class|func|meth|mod|attr|data|ref|doc|exc|obj|term|c?py:\w{1,8}):.* | (?-i:[A-Z][a-z]{2,12}ed\.) | (?-i:GHSA(?:-[0-9a-z]{4}){3}|CVE-\d{4}-\d{4,7})           # the end of a template, what code and manuals say, advisories
     | \W{1,3} | \#[0-9a-f]{3,8}                                  # punctuation, colours
     | (?:amd64|i386|arm64|armhf|ppc64el|s390x)\.?                      # of a package
     | null|none|nil|undefined|unset|empty|true|false|yes|no|on|off|n/?a|tbd|todo|unknown|default|required|optional
@@ -30,7 +30,7 @@ _PLACEHOLDER = lazy_regex(
     | 1password|via|as|by|at|using|instead|option|flag|arg|argument|latest|awscurrent|awsprevious|file|path|filename|val|word|phrase|url|foobared|foobar|foo|bar|baz
     | compat|files|sss|nis|systemd|sufficient|requisite|substack|(?:file|fd|stdin|prompt):\S*          # of nsswitch, pam and openssl
     | .*\[[^\[\]]{2,}\][{+*].*                                        # a pattern
-    | missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
+    | unauthorized|forbidden|rejected|refused|mismatch|revoked|locked|missing|invalid|expired|incorrect|wrong|failed|denied|ok|set|not|is|was|has|for|and|or|from|to|in|of|with|must
     | (?-i:_?[a-z]+\d?(?:_(?:[a-z]+\d?|\d{1,2}))*_(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?))      # what a thing is called
     | @(?:[\w./-]*\.(?-i:[a-z]{1,4}|p12|mp[34])|-|/[\w./-]+) | -{1,2}[a-z][a-z-]* | <[a-z][a-z-]*                    # a file, an option, <the password>
     | (?-i:[a-z_]+=) | [A-Za-z_][\w.]*=(?:\{[\w.!:]*\}|true|false|none)[,)]? | =\d[\d.]*          # another assignment
@@ -156,6 +156,7 @@ _DATE = lazy_regex(
 )
 _NAMED_BY = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 """What a folder or file is called by: a UUID, a digest."""
+_MIN_PARTS = 3
 _MIN_RANDOM_CHARS = 16
 _FEW = 2  # different characters: 000…01
 _MIN_WORD_SHARE = 0.6
@@ -259,7 +260,10 @@ def is_path(value: str) -> bool:
     if _PATH.fullmatch(value) is None or len(value) < 2:  # noqa: PLR2004
         return False
     parts = re.split(r"[/\\]", value)
-    return not any(len(part) > _MAX_SEGMENT and is_random(part) and _NAMED_BY.fullmatch(part) is None for part in parts)
+    return not any(
+        len(part) > _MAX_SEGMENT and is_random(part) and (len(parts) < _MIN_PARTS or _NAMED_BY.fullmatch(part) is None)
+        for part in parts
+    )
 
 
 def is_identifier(value: str) -> bool:

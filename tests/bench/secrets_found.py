@@ -82,6 +82,7 @@ def main() -> None:
         "strangers": _corpus("strangers").STRANGERS,
         "lastcomers": _corpus("lastcomers").LASTCOMERS,
         "outsiders": _corpus("outsiders").OUTSIDERS,
+        "passersby": _corpus("passersby").PASSERSBY,
     }
     for name, templates in sets.items():
         total = leaked = 0
@@ -89,11 +90,13 @@ def main() -> None:
             total += len(sample.secrets)
             leaked += len(corpus.leaked(sample, redactor.text(sample.text)[0]))
         print(f"redaction, recall on {len(templates)} {name} templates: {1 - leaked / total:.1%} of {total}")
-    learned = ("wayside", "lodgers", "travellers", "strangers", "lastcomers", "outsiders")
+    learned = ("wayside", "lodgers", "travellers", "strangers", "lastcomers", "outsiders", "passersby")
     calm = [template for name in learned for template in getattr(_corpus(name), f"{name.upper()}_CALM")]
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]
     altered = sum(redactor.text(text)[0] != text for text in texts)
-    print(f"redaction, texts without a secret altered, of six sets that the rules have seen: {altered} of {len(texts)}")
+    print(
+        f"redaction, texts without a secret altered, of seven sets that the rules have seen: {altered} of {len(texts)}"
+    )
     grammar = _corpus("grammar")
     rng = random.Random(1)
     made = [corpus.make(template, form, rng) for form, template in grammar.templates(len(grammar.FORMS) * _ROUNDS)]

@@ -136,6 +136,7 @@ _VALUES = {
     "unipw": lambda r: r.choice(_WORDS).title() + "-Größe-" + str(r.randrange(10, 9999)),
     "gapp": lambda r: "".join(r.choice(string.ascii_lowercase) for _ in range(16)),
     "b64t": lambda r: base64.b64encode(_some(r, _ALNUM, 40).encode()).decode(),
+    "b64apikey": lambda r: base64.b64encode(f"{_some(r, _ALNUM, 20)}:{_some(r, _ALNUM, 22)}".encode()).decode(),
     "b64url": lambda r: base64.b64encode(f"postgres://app:{_VALUES['pw'](r)}@db.example.com/x".encode()).decode(),
     "b64key": lambda r: base64.b64encode(b"-----BEGIN RSA PRIV" + b"ATE KEY-----\n" + r.randbytes(300).hex().encode()).decode(),
     "b64pct": lambda r: urllib.parse.quote(base64.b64encode(r.randbytes(32)).decode(), safe=""),

@@ -48,6 +48,7 @@ travellers = load("travellers")
 strangers = load("strangers")
 lastcomers = load("lastcomers")
 outsiders = load("outsiders")
+passersby = load("passersby")
 grammar = load("grammar")
 TEMPLATES = {
     "SEEN": corpus.SEEN,
@@ -77,6 +78,7 @@ TEMPLATES = {
     "STRANGERS": strangers.STRANGERS,
     "LASTCOMERS": lastcomers.LASTCOMERS,
     "OUTSIDERS": outsiders.OUTSIDERS,
+    "PASSERSBY": passersby.PASSERSBY,
 }
 
 REDACTOR = Redactor(key=b"k", confirmers=(DetectSecrets(),))
@@ -123,6 +125,7 @@ def recall(templates: dict[str, str]) -> tuple[float, list[str]]:
         ("STRANGERS", 0.99),
         ("LASTCOMERS", 0.98),
         ("OUTSIDERS", 0.99),
+        ("PASSERSBY", 0.98),
     ],
 )
 def test_most_secrets_of_terminal_texts_are_replaced(name: str, least: float):
@@ -212,8 +215,19 @@ def test_what_only_looks_like_what_is_spared_is_a_secret(template: str):
         strangers.STRANGERS_CALM,
         lastcomers.LASTCOMERS_CALM,
         outsiders.OUTSIDERS_CALM,
+        passersby.PASSERSBY_CALM,
     ],
-    ids=["siblings", "unbidden", "wayside", "lodgers", "travellers", "strangers", "lastcomers", "outsiders"],
+    ids=[
+        "siblings",
+        "unbidden",
+        "wayside",
+        "lodgers",
+        "travellers",
+        "strangers",
+        "lastcomers",
+        "outsiders",
+        "passersby",
+    ],
 )
 def test_of_what_the_rules_spare_by_intent_nothing_is_changed(calm: tuple[str, ...]):
     texts = [corpus.make(template, "calm", random.Random(seed)).text for seed in range(4) for template in calm]

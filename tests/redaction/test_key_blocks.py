@@ -25,6 +25,15 @@ def test_the_body_of_a_private_key_is_one_secret(kind: str, prefix: str):
     assert clean.endswith("\nafter\n")
 
 
+def test_lines_of_several_lengths_are_one_body():
+    body = [BODY[0] + "abcd1234", BODY[1], BODY[2][:60], BODY[3][:52]]
+    text = "\n".join([BEGIN.format("PGP "), "", *body, END.format("PGP "), "after\n"])
+    clean, counts = REDACTOR.text(text)
+    assert counts == {"private_key": 1}
+    assert not any(line in clean for line in body)
+    assert clean.endswith("\nafter\n")
+
+
 def test_headers_of_an_encrypted_key_stay():
     clean, counts = REDACTOR.text(block(headers="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n"))
     assert counts == {"private_key": 1}

@@ -191,6 +191,7 @@ PREFIXED: tuple[TokenShape, ...] = (
     shaped("ansible_vault_password", ("vault_pass",), r"vault_pass(?:word)?[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<secret>[^\s\"'{$/]{6,200})", ("ansible_vault_password: ", fill(_A, 20)), ("vault_password_file: ~/.vault",), "Ansible docs, vault", is_glued=True),
     shaped("laravel_app_key", ("app_key",), r"APP_KEY[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>base64:[A-Za-z0-9+/]{43}=)", ("APP_KEY=base64:", fill(_B, 43), "="), ("APP_KEY=",), "Laravel docs, encryption"),
 
+    prefixed("yandex_iam_token", "t1.", _S + ".=", 80, 400, "Yandex Cloud docs, IAM tokens", check=is_varied),
     prefixed("django_secret_key", "django-insecure-", _L + "!@#$%^&*(-_=+)", 50, 50, "Django docs, SECRET_KEY"),
     shaped("url_in_base64", tuple(map(str.lower, _LOGIN_HEADS)), rf"(?:{'|'.join(_LOGIN_HEADS)})[A-Za-z0-9+/]{{12,2000}}={{0,2}}", (_LOGIN_EXAMPLE,), (_LOGIN_HEADS[0], "and more"), "RFC 3986, userinfo; Kubernetes docs, Opaque secrets", check=_is_login),
     prefixed("private_key", _ARMORED, _B + "=", 40, 65_535, "RFC 7468, textual encodings; Kubernetes docs, TLS secrets"),
