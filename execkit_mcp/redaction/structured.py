@@ -4,6 +4,8 @@ r"""Secrets that a name gives away: ``DB_PASSWORD=…``, ``"token": "…"``, ``-
 A rule starts at a sensitive word inside a name, steps over the rest of the name and the separator, and
 takes the value in whatever quoting it stands. Only the value is replaced. Names that speak *about* a secret
 (``TOKEN_FILE``, ``passwordPolicy``) are left alone, and so are values that are none (see ``value``).
+
+Over 400 lines: names, separators and what is assigned are one idea; a third of it is tables of words.
 """
 
 import re

@@ -172,6 +172,7 @@ PLACES: tuple[PlaceRow, ...] = (
         kind="password",
         keywords=(":5432:", ":5433:", ":6432:", ":3306:", ":*:"),
         pattern=r":(?:\d{4}|\*):[^:\s]{1,100}:[^:\s]{1,100}:(?P<secret>[^\s:]{1,200})(?=$|\n|\r)",
+        before=r"(?:^|[^\w:*-])(?:[\w./~-]{1,120}:)?[\w.*-]{1,120}\Z",  # no part of an ARN
         check=lambda secret: any(c.isalnum() for c in secret),
         example="db.example.com:5432:shop:app:{}",
         counter_example="0.0.0.0:5432: listening",

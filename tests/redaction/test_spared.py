@@ -52,6 +52,8 @@ SECRETS = (
     ("$ echo -n 'alice:Xk93jd8Kq2' | base64", "Xk93jd8Kq2"),
     ("password\uff1aMaple_river4821", "Maple_river4821"),
     ("==> /run/secrets/db_password <==\nXk93jd8Kq2mm\n", "Xk93jd8Kq2mm"),
+    ("/root/.pgpass:db.example.com:5432:shop:app:Xk93jd8Kq2", "Xk93jd8Kq2"),
+    ("*:*:*:app:Xk93jd8Kq2", "Xk93jd8Kq2"),
     ("args:\n- --token\n- Xk93jd8Kq2mmLp04\n", "Xk93jd8Kq2mmLp04"),
 )
 CALM = (
@@ -77,6 +79,7 @@ CALM = (
     f"libsecret-0.21.4-r0 checksum:\nQ1{MADE[:26]}=\n",
     f">>> hashlib.sha256(b\"token\").hexdigest()\n'{HEX * 4}'\n",
     "libsecret:x64-linux -> 0.21.4",
+    "arn:aws:logs:*:*:log-group:/aws/lambda/orders",
     "green  open   tokens-2026.03.03     " + MADE[:22] + "   1   1",
 )
 
