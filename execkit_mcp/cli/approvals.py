@@ -183,12 +183,14 @@ def _refuse_beside_a_token(args: argparse.Namespace) -> None:
 
 def _is_sure(args: argparse.Namespace, found: "Approval", desk: "ApprovalDesk") -> bool:
     """Ask back on a terminal; there the code is asked for as well."""
+    from execkit_mcp.cli.person import ask  # noqa: PLC0415
+
     if not sys.stdin.isatty():
         return True
     if desk.needs_code(found) and not args.code:
-        args.code = input("The approver's code (6 digits): ").strip()
-        return True
-    return args.yes or input("Let it run? [y/N] ").strip().lower() in {"y", "yes"}
+        args.code = ask("The approver's code (6 digits): ")
+        return bool(args.code)
+    return args.yes or ask("Let it run? [y/N] ").lower() in {"y", "yes"}
 
 
 def _print_rule(args: argparse.Namespace, found: "Approval") -> int:

@@ -9,7 +9,7 @@ from execkit_mcp.cli.state import audit_folder, audit_key, state_folder
 if TYPE_CHECKING:
     from execkit_mcp.runtime.desk import ApprovalDesk
 
-__all__ = ["moment", "open_desk", "refuse_inside_a_session", "show", "span", "user", "whole_time"]
+__all__ = ["ask", "moment", "open_desk", "refuse_inside_a_session", "show", "span", "user", "whole_time"]
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
@@ -19,6 +19,15 @@ def open_desk(args: argparse.Namespace) -> "ApprovalDesk":
     from execkit_mcp.runtime.desk import ApprovalDesk  # noqa: PLC0415 # heavy imports belong to the run
 
     return ApprovalDesk.open(state_dir=state_folder(args), audit_dir=audit_folder(args), audit_key=audit_key(args))
+
+
+def ask(question: str) -> str:
+    """What the person at the terminal types; nothing where he ends the input (ctrl-d), which is never a yes."""
+    try:
+        return input(question).strip()
+    except EOFError:
+        print()
+        return ""
 
 
 def refuse_inside_a_session() -> None:

@@ -111,6 +111,7 @@ def run_trust(arguments: argparse.Namespace) -> int:
     """Show the key, have it confirmed, remember it."""
     from execkit_mcp.cli.ancestry import is_inside_a_session  # noqa: PLC0415 - only when running
     from execkit_mcp.cli.main import EXIT_DENIED, EXIT_FAILED, EXIT_USAGE  # noqa: PLC0415
+    from execkit_mcp.cli.person import ask  # noqa: PLC0415
     from execkit_mcp.runtime.targets import offered  # noqa: PLC0415
 
     if is_inside_a_session():
@@ -129,7 +130,7 @@ def run_trust(arguments: argparse.Namespace) -> int:
     elif not sys.stdin.isatty():
         print("execkit-mcp: nobody to ask here: give the --fingerprint that you expect.", file=sys.stderr)
         return EXIT_USAGE
-    elif input("Compare it with the host's own. Type yes to trust it: ").strip().lower() != "yes":
+    elif ask("Compare it with the host's own. Type yes to trust it: ").lower() != "yes":
         print("Nothing was changed.")
         return EXIT_FAILED
     print(f"It is trusted from now on: {found.keys.trust()}")

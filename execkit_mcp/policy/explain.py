@@ -94,6 +94,13 @@ def explain(decision: Decision, policy: CompiledPolicy, context: Context | None 
     return "\n".join(_lines(decision, policy, context or Context(), paint))
 
 
+def _warnings(decision: Decision) -> tuple[str, ...]:
+    if decision.canonical is not None or decision.verdict is not Verdict.ASK:
+        return decision.warnings
+    told = "A session refuses it, for nothing could be shown to a person; a client's hook asks about it."
+    return (*decision.warnings, told)
+
+
 def _lines(decision: Decision, policy: CompiledPolicy, context: Context, paint: Paint) -> Iterator[str]:
     word = decision.verdict.word
     yield f"{paint(word, word)}: {shown(decision.message)}"
@@ -111,9 +118,9 @@ def _lines(decision: Decision, policy: CompiledPolicy, context: Context, paint: 
     if decision.hazards:
         yield from ("", paint("title", "hazards:"))
         yield from (f"  {hit.severity:8} {hit.id}: {shown(hit.message)}" for hit in decision.hazards)
-    if decision.warnings:
+    if warnings := _warnings(decision):
         yield ""
-        yield from (f"warning: {shown(warning)}" for warning in decision.warnings)
+        yield from (f"warning: {shown(warning)}" for warning in warnings)
     if offers:
         yield from ("", paint("title", "safer:"))
         for offer in offers.values():

@@ -14,6 +14,7 @@ from execkit_mcp.model import Verdict
 from execkit_mcp.policy import CompiledPolicy, Context, judge
 from execkit_mcp.policy.compare import Question
 from execkit_mcp.policy.explain import explain
+from execkit_mcp.policy.shell import Unparsed, parse
 from execkit_mcp.policy.suggest import suggest, to_yaml
 from execkit_mcp.runtime.environment import home_folder
 from execkit_mcp.runtime.policies import example_context, load_policy, shipped_names
@@ -62,20 +63,23 @@ def preview(text: str, request: ApprovalRequest, settings: Settings) -> str:
         ApprovalDenied: the policy denies it, so that a yes would be for nothing.
     """
     try:
+        if "[REDACTED:" not in text:  # which the queue refuses, and says why
+            parse(text)
+    except Unparsed as refusal:
+        raise ApprovalDenied(f"No session runs the edited text: {refusal}.", hint=_EDIT_HINT) from refusal
+    try:
         policy = _policy_of(request, settings)
     except (ConfigError, PolicyError) as error:
         return f"It is judged when it runs: {error.message}"
     if policy is None:
         return f"It is judged when it runs: {_OTHER_POLICY}"
     decision = judge(text, policy, _context(request, settings, policy))
-    if decision.verdict is Verdict.DENY or decision.canonical is None:
-        raise ApprovalDenied(
-            f"The policy denies the edited text: {decision.message}",
-            hint="Nothing was decided. Write another text, or deny it with a reason.",
-        )
+    if decision.verdict is Verdict.DENY:
+        raise ApprovalDenied(f"The policy denies the edited text: {decision.message}", hint=_EDIT_HINT)
     return f"edited     : {explain(decision, policy)}"
 
 
+_EDIT_HINT = "Nothing was decided. Write another text, or deny it with a reason."
 _OTHER_POLICY = (
     "the policy that asked is not the one that the configuration names now (give --config, or EXECKIT_POLICY)."
 )

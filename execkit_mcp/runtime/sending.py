@@ -288,10 +288,12 @@ def _refuse_or_ask(
     """Return only if a person has approved it."""
     if decision.verdict is Verdict.DENY:
         gate.record_typed(decision, session, exec_id=exec_.exec_id, **_facts(step, request, session))
+        held = len(exec_.typed.held)
+        rest = f" {held} characters of earlier sends are still held before it; key ctrl-u drops them." if held else ""
         raise Blocked(
             session.redact(decision.message),
             decision=decision,
-            hint=session.redact(decision.hint),
+            hint=session.redact(decision.hint) + rest,
             details={"reason_code": decision.reason_code.value, "rule": decision.rule, "verdict": "deny"},
         )
     asked = RunRequest(

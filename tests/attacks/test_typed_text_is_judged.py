@@ -127,7 +127,9 @@ async def test_a_line_sent_in_pieces_is_judged_whole(kit):
         await kit.type(piece)
     refused = await kit.refuses(key="enter")
     assert refused.decision.rule == "never"
+    assert "11 characters of earlier sends are still held before it; key ctrl-u drops them" in refused.hint
     await kit.type(key="ctrl-u")
+    assert "still held" not in (await kit.refuses("rm kept.txt\n")).hint
     await kit.type("echo ok\n")
     await kit.sees(r"\nok")
     assert (kit.world.workspace / "kept.txt").exists()

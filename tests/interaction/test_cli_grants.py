@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pexpect
 import pytest
 from msgspec.structs import replace
 
@@ -125,9 +126,26 @@ def test_an_edit_that_no_session_could_run_is_not_approved(world, desk, asked):
     world.policy.write_text(text + "defaults: {unparsed: ask}\n" if "defaults:" not in text else text)
     where = {"EXECKIT_POLICY": str(world.policy), "EXECKIT_WORKSPACE": str(world.workspace)}
     waiting = desk.queue.submit(replace(asked.request, policy=load_policy(str(world.policy)).ref))
-    done = command(world, "approve", waiting.id, "--edit", "touch 'open", **where)
-    assert (done.returncode, "unterminated single quote" in done.stderr) == (3, True), done.stderr
-    assert desk.get(waiting.id).state is State.PENDING
+    for known in (where, {}):  # whether the policy that asked is known here or not
+        done = command(world, "approve", waiting.id, "--edit", "touch 'open", **known)
+        assert (done.returncode, "unterminated single quote" in done.stderr) == (3, True), done.stderr
+        assert desk.get(waiting.id).state is State.PENDING
+
+
+def test_ending_the_input_is_no_answer(world, desk, asked):
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "execkit_mcp", "approve", asked.id],
+        env=world.environment(),
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.expect("y/N")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    child.close()
+    assert (child.exitstatus, "Not approved; it still waits." in child.before) == (1, True), child.before
+    assert desk.get(asked.id).state is State.PENDING
 
 
 @pytest.mark.parametrize("words", [["--edit", "ls"], ["--session"], ["--for", "5m"], ["--until", "23:59"]])

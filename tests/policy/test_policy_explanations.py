@@ -1,10 +1,11 @@
 """A decision explains itself, and the examples in a document are run."""
 
 import pytest
+from msgspec.structs import replace
 
 from execkit_mcp.model import Verdict
 from execkit_mcp.policy import Context, compile_policy, explain, judge, run_examples
-from execkit_mcp.policy.document import Element, Example, PathRules, PolicyDocument, Rule
+from execkit_mcp.policy.document import Defaults, Element, Example, PathRules, PolicyDocument, Rule
 
 LOOK = Rule(id="look", verdict=Verdict.ALLOW, elements=(Element(program="ls", source="p.yaml:4"),), source="p.yaml:3")
 DOCUMENT = PolicyDocument(name="p", digest="ab" * 32, rules=(LOOK,), paths=PathRules(never=("/etc/shadow",)))
@@ -25,6 +26,15 @@ def test_an_explanation_never_carries_control_characters():
     policy = compile_policy(DOCUMENT)
     text = explain(judge("ls $'\\e[31m' 'a\u202eb'", policy, HERE), policy)
     assert all(character == "\n" or character.isprintable() for character in text)
+
+
+def test_what_did_not_parse_and_is_asked_is_said_to_run_in_no_session():
+    policy = compile_policy(replace(DOCUMENT, defaults=Defaults(unparsed=Verdict.ASK)))
+    text = explain(judge("ls 'open", policy, HERE), policy)
+    assert text.startswith("ask: ")
+    assert "A session refuses it" in text
+    assert "Close it" in text
+    assert "A session refuses it" not in explain(judge("rm x", policy, HERE), policy)
 
 
 def test_examples_that_differ_are_told_with_their_line():
