@@ -66,12 +66,19 @@ def join(pid: int) -> None:
 def become_first_process(tell: int) -> None:
     """After ``unshare`` of ``pid``: go on as its first process, a child of our own parent.
 
-    The caller's process ends; the new one's id, as the outside counts, is written to the descriptor ``tell``.
+    The caller's process ends; the new one's id, as the outside counts, is written to the descriptor ``tell``. What the
+    new one says there comes after that: whoever hears it knows whose it is. Raises OSError.
     """
+    has_told, tells = os.pipe()
     child = kernel.call("clone", _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if child:
         os.write(tell, b"pid" + struct.pack("i", child))
+        os.write(tells, b"!")
         os._exit(0)
+    os.close(tells)
+    if not os.read(has_told, 1):
+        raise ProcessLookupError("what it was to be started by was killed")
+    os.close(has_told)
 
 
 def loopback_up() -> None:

@@ -97,6 +97,7 @@ class _Pending:
         self.size = struct.pack("HHHH", spec["rows"], spec["cols"], 0, 0)
         self.terminal: list[int] = []
         self.listeners: list[int] = []
+        self.end: dict[str, Any] | None = None
 
     def take_terminal(self, master: int) -> None:
         """It is the shell's own."""
@@ -254,6 +255,7 @@ class _Keeper:
         board = self._board
         patience_ms = _LOOK_MS if self._may_have_orphans() else board.patience_ms if board is not None else None
         ready = dict(self._poll.poll(patience_ms))
+        meant = {fd: self._gates.get(fd) or self._pending.get(fd) for fd in ready}
         if board is not None:
             board.look_after(is_quiet=not ready)
         if self._ended in ready:
@@ -264,9 +266,11 @@ class _Keeper:
         if self._link.fileno() in ready and not self._hear():
             return False
         for fd, event in ready.items():
+            if meant[fd] is None or meant[fd] is not (self._gates.get(fd) or self._pending.get(fd)):
+                continue  # its number is another's by now
             if fd in self._gates:
                 self._notified(fd, event)
-            elif fd in self._pending:
+            else:
                 self._progress(fd)
         return True
 
@@ -415,7 +419,7 @@ class _Keeper:
             return
         if data.startswith(b"pid"):
             self._shells.discard(pending.pid)
-            pending.pid = struct.unpack("i", data[3:7])[0]
+            pending.pid, pending.end = struct.unpack("i", data[3:7])[0], None
             self._shells.add(pending.pid)
             return
         del self._pending[fd]
@@ -429,6 +433,8 @@ class _Keeper:
         else:
             given = (*pending.terminal, *pending.listeners)
             self._report({"event": "spawned", "id": pending.number, "pid": pending.pid}, given)
+            if pending.end is not None:
+                self._report(pending.end)
         for each in (*pending.terminal, *pending.listeners):
             os.close(each)
 
@@ -562,7 +568,12 @@ class _Keeper:
             gate = self._gate_of.pop(pid, None)
             if gate is not None:
                 self._close_gate(gate)
-            self._report({"event": "exit", "pid": pid, "code": os.waitstatus_to_exitcode(status)})
+            end = {"event": "exit", "pid": pid, "code": os.waitstatus_to_exitcode(status)}
+            pending = next((each for each in self._pending.values() if each.pid == pid), None)
+            if pending is None:
+                self._report(end)
+            else:  # nobody knows of it yet; it may have ended because another process goes on in its place
+                pending.end = end
 
     def _may_have_orphans(self) -> bool:
         """Whether to look again soon; in a burst of notifications it is not looked after each of them."""

@@ -7,11 +7,15 @@ import resource
 import select
 import signal
 import socket
+import struct
+import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from execkit_mcp.errors import TransportError
+from execkit_mcp.fence import namespaces
 from execkit_mcp.transports import keeper
 
 SPEC = {
@@ -77,6 +81,62 @@ def test_a_shell_that_was_killed_behind_its_filter_was_not_started(on_its_way):
     assert os.read(read, 1) == b""  # what it sent is closed
     os.close(read)
     assert (holder._gates, holder._pending) == ({}, {})
+
+
+def test_what_was_ready_is_not_taken_for_what_has_its_number_now(on_its_way, monkeypatch):
+    holder, pending, _, _ = on_its_way
+    on_the_way, listener, ended, taken = pending.link.fileno(), 1000, 1001, []
+    ready = [(ended, select.POLLIN), (on_the_way, select.POLLIN), (listener, select.POLLHUP)]
+    holder._poll, holder._others, holder._ended, holder._looked_s = mock.Mock(), [], ended, float("inf")
+    holder._poll.poll.return_value = ready
+    holder._gates[listener] = object()
+    monkeypatch.setattr(keeper.os, "read", lambda _fd, _size: b"")
+    monkeypatch.setattr(holder, "_reap", holder._gates.clear)  # its shell has ended, and the number is free
+    monkeypatch.setattr(holder, "_progress", lambda _fd: holder._gates.update({listener: object()}))
+    monkeypatch.setattr(holder, "_notified", lambda fd, event: taken.append((fd, event)))
+    assert holder._turn()
+    assert (len(holder._gates), taken) == (1, [])
+
+
+def test_of_a_process_in_whose_place_another_goes_on_no_end_is_told(on_its_way):
+    holder, pending, theirs, told = on_its_way
+    read, write = os.pipe()
+    pending.terminal = [read]
+    os.close(write)
+    first = pending.pid = os.fork()
+    if first == 0:
+        os._exit(0)
+    holder._shells = {first}
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    holder._reap()
+    theirs.send(b"pid" + struct.pack("i", 7))
+    holder._progress(pending.link.fileno())
+    pending.end = {"event": "exit", "pid": 7, "code": 3}
+    theirs.close()
+    holder._progress(pending.link.fileno())
+    assert [(message["event"], message["pid"]) for message, _ in told] == [("spawned", 7), ("exit", 7)]
+
+
+def test_a_shell_says_nothing_before_it_is_known_whose_it_is(monkeypatch):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    child = os.fork()
+    if child == 0:
+        write = os.write
+
+        def slow(fd, data):
+            time.sleep(0.3 if data.startswith(b"pid") else 0)  # the machine has others to run
+            return write(fd, data)
+
+        try:
+            monkeypatch.setattr(namespaces.os, "write", slow)
+            monkeypatch.setattr(namespaces.kernel, "call", lambda *_arguments: os.fork())
+            namespaces.become_first_process(theirs.fileno())
+            write(theirs.fileno(), b"gate")
+        finally:
+            os._exit(0)
+    with ours, theirs:
+        assert [ours.recv(4096)[:4].rstrip(b"\0")[:3], ours.recv(4096)] == [b"pid", b"gate"]
+    os.waitpid(child, 0)
 
 
 async def test_a_shell_that_is_killed_as_it_starts_is_told_and_the_others_go_on(fenced):
