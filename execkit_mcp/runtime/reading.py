@@ -18,6 +18,7 @@ MAX_MATCHED_CHARS: Final = 200_000
 _SCREEN_BYTES: Final = 4 << 20
 _SCREEN_PACE_S: Final = 0.05
 _LONGEST_MATCH_BYTES: Final = 4096  # of wait_for, when it comes in parts
+_LONGEST_LINE_BYTES: Final = 1 << 16  # whose start is looked for
 _TURN_S: Final = 0.002
 
 
@@ -137,24 +138,32 @@ class Awaited:
 
     def is_in(self, text: RetainedText) -> bool:
         """Whether it matches in ``text``, which is the one that was given before or has grown from it."""
+        if text.total_bytes < self._after:  # a line in progress was erased: nothing of what is awaited is there yet
+            return False
+        at = self._at
         while True:
-            piece = text.read(self._at, MAX_MATCHED_CHARS)
+            piece = text.read(at, MAX_MATCHED_CHARS)
             if self._pattern.is_in(piece.text):
                 return True
-            begin = self._begin(text, min(piece.next_offset, text.settled_bytes))
-            if piece.next_offset >= text.total_bytes or piece.next_offset <= self._at:
-                self._at = begin
+            if piece.next_offset >= text.total_bytes or piece.next_offset <= at:
+                self._at = self._begin(text, min(piece.next_offset, text.settled_bytes))
                 return False
+            begin = self._begin(text, piece.next_offset)
             # where something fell out of the middle a match cannot go on: there is nothing to go back for
-            self._at = begin if begin > self._at else piece.next_offset
+            at = begin if begin > at else piece.next_offset
 
     def _begin(self, text: RetainedText, offset: int) -> int:
-        """Where to search from, once all before ``offset`` has been: a match may take several lines."""
-        start = max(self._after, offset - _LONGEST_MATCH_BYTES)
-        piece = text.read(start, offset - start)
-        end_of_line = piece.text.find("\n") + 1 if start > self._after else 0
-        found = piece.offset + len(piece.text[:end_of_line].encode())
-        return found if found <= offset else piece.offset
+        """Where to search from, once all before ``offset`` has been: a match may take several lines.
+
+        That is where a line starts, as far as that is to be seen.
+        """
+        low = max(self._after, offset - _LONGEST_MATCH_BYTES - _LONGEST_LINE_BYTES)
+        piece = text.read(low, offset - low)
+        if piece.offset >= offset:
+            return piece.offset
+        start = max(offset - _LONGEST_MATCH_BYTES - piece.offset, 0)
+        end_of_line = piece.text.encode().rfind(b"\n", 0, start) + 1
+        return piece.offset + (end_of_line or (start if low > self._after else 0))
 
 
 async def wait_for(
