@@ -35,7 +35,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     approval_id: str
     is_yes: bool
     scope: Scope
-    edited: str = ""
+    edited: str | None = None
     code: str | None = None
     reason: str = ""
 
