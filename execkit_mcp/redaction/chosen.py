@@ -12,9 +12,6 @@ from execkit_mcp.model.regex import lazy_regex
 from execkit_mcp.redaction.commands import is_chosen, is_made, is_said
 from execkit_mcp.redaction.place import PlaceRow
 from execkit_mcp.redaction.value import is_numbered, is_random, is_wordy
-from execkit_mcp.redaction.words import NAMED as _NAMES
-
-NAMED = f"(?i:{_NAMES})"
 
 
 def _is_token(secret: str) -> bool:
@@ -34,8 +31,6 @@ def _is_encoded(secret: str) -> bool:
 _UUID = lazy_regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-_NAMED = r"(?:" + NAMED + r")(?:[_-]?(?:\d|base|value|key))?\Z"
-"""What ends in the name of a secret."""
 CHOSEN: tuple[PlaceRow, ...] = (
     PlaceRow(
         kind="password",
@@ -325,34 +320,6 @@ CHOSEN: tuple[PlaceRow, ...] = (
         example="",
         counter_example="echo aGVsbG8gd29ybGQK | base64 -d",
         gate=r"base64[ \t]+(?:-d|--decode)",
-    ),
-    # quotes and brackets that a second format wrote its own way
-    PlaceRow(
-        kind="secret",
-        keywords=("\\u0022", "\\u0027"),
-        pattern=r"\\{1,4}u002[27][ \t]{0,4}:[ \t]{0,4}\\{1,4}u002[27](?P<secret>(?:(?!\\{1,4}u002[27])[^\s\"]){4,1000})\\{1,4}u002[27]",
-        before=_NAMED,
-        example=r'{"body":"{\u0022password\u0022:\u0022{}\u0022}"}',
-        counter_example=r'{"body":"{\u0022password\u0022:\u0022none\u0022}"}',
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="secret",
-        keywords=("&quot;", "&#34;", "&#39;", "&#x27;", "&#x22;"),
-        pattern=r"&(?:quot|#3[49]|#x2[27]);[ \t]{0,4}(?::|=&gt;|=)[ \t]{0,4}&(?:quot|#3[49]|#x2[27]);(?P<secret>[^\s&]{4,1000})&(?:quot|#3[49]|#x2[27]);",
-        before=_NAMED,
-        example="{&quot;password&quot;:&quot;{}&quot;}",
-        counter_example="{&quot;password&quot;:&quot;none&quot;}",
-        may_be_glued=True,
-    ),
-    PlaceRow(
-        kind="secret",
-        keywords=("&gt;",),
-        pattern=r"&gt;(?P<secret>[^\s&<>]{4,1000})&lt;/",
-        before=r"&lt;[\w:.-]{0,40}" + _NAMED,
-        example="&lt;password&gt;{}&lt;/password&gt;",
-        counter_example="&lt;password&gt;none&lt;/password&gt;",
-        may_be_glued=True,
     ),
     PlaceRow(
         kind="password",

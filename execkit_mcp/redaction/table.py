@@ -3,7 +3,7 @@
 from functools import cache
 
 from execkit_mcp.model.regex import lazy_regex
-from execkit_mcp.redaction import below, cells, headers, keyblock, nearby, pairs, structured
+from execkit_mcp.redaction import below, cells, headers, keyblock, nearby, pairs, quoted, structured
 from execkit_mcp.redaction.calls import CALLS
 from execkit_mcp.redaction.chosen import CHOSEN
 from execkit_mcp.redaction.commands import COMMANDS
@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     *(place_rule(row) for row in (*PLACES, *COMMANDS, *VENDORS, *CALLS, *DEVICES, *CHOSEN)),
     *headers.RULES,
     *cells.RULES,
+    *quoted.RULES,
     *nearby.RULES,
     *below.RULES,
     *pairs.RULES,
