@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 denied, 124 timed out; `
 
 import argparse
 import importlib
+import io
 import itertools
 import os
 import sys
@@ -84,6 +85,8 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 
 def run(argv: Sequence[str]) -> int:
     """Run the command line ``argv`` (without the program's name) and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal's encoding lacks is shown as its code
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = build_parser(argv[0] if argv else None)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:

@@ -114,3 +114,10 @@ def test_a_policy_with_a_mistake_does_not_load(world):
     assert done.returncode == 2
     assert f"{world.policy}:3:1" in done.stderr
     assert "rules" in done.stderr
+
+
+def test_what_a_terminal_cannot_show_is_shown_as_its_code(world):
+    done = run(world, "--", "echo '\u2603'", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout) == (0, "\\u2603\n"), done.stderr
+    examined = cli(world, "doctor", PYTHONIOENCODING="ascii")
+    assert ("\\u2713" in examined.stdout, "Traceback" in examined.stderr) == (True, False)
