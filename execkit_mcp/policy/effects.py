@@ -1,13 +1,13 @@
 """Whether what a rule grants covers what an argv would do.
 
-``place_effects`` finds out where each effect lands; ``absolute`` says what no rule can lift (``never``,
-denied addresses); ``uncovered`` says what a particular rule does not grant, with the line that would grant
-it.
+``place_effects`` finds out where each effect lands; ``absolute`` says what no rule can lift (``never``, denied
+addresses); ``uncovered`` says what a particular rule does not grant, with the line that would grant it.
 """
 
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from execkit_mcp.model import ASK, DENY, NET, READ, WRITE, Effect, EffectKind, ProgramLocator, ReasonCode
 from execkit_mcp.policy import network
@@ -25,6 +25,7 @@ from execkit_mcp.policy.knowledge.invocation import (
     static,
 )
 from execkit_mcp.policy.paths import Place, locate
+from execkit_mcp.policy.replacing import replaces_names
 from execkit_mcp.policy.repository import ANY_PROGRAM, may_run
 from execkit_mcp.policy.scope import Scope
 
@@ -114,6 +115,8 @@ def place_effects(invocation: Invocation, scope: Scope, case: Case, site: Site) 
             places = place_word(arg, scope, case, site, is_recursive=is_recursive)
             if is_link and effect.kind is READ and ".." in arg.text.split("/"):
                 places = None
+            if places and effect.kind is WRITE and replaces_names(invocation):
+                places = tuple([replace(place, is_stream=False) for place in places])
             placed.append(Placed(effect=effect, places=places))
         elif effect.kind is NET and effect.arg is not None and effect.arg.is_static:
             placed.append(Placed(effect=effect, endpoint=network.endpoint_of(effect.arg.text)))
@@ -193,7 +196,7 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     is_read = placed.effect.kind is READ
     word, code = ("read", ReasonCode.PATH_READ) if is_read else ("write", ReasonCode.PATH_WRITE)
     places = placed.places
-    if places and all(place.is_stream for place in places):
+    if places and all(place.is_open(is_read=is_read) for place in places):
         return None
     if grant == "any" and is_read:
         return None
@@ -219,7 +222,8 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     if is_read and site.read is None:
         return None
     granted = site.read if is_read else site.write
-    outside = next((each for each in places if not each.is_stream and not (granted and granted.covers(each))), None)
+    kept = [place for place in places if not place.is_open(is_read=is_read)]
+    outside = next((place for place in kept if not (granted and granted.covers(place))), None)
     if outside is None:
         return None
     return _missing(
@@ -250,7 +254,7 @@ def beyond(placed: tuple[Placed, ...], site: Site, case: Case) -> list[tuple[str
             found.extend(
                 (name, f"{place.lexical}{'/**' if place.is_recursive else ''}")
                 for place in each.places
-                if not place.is_stream and not (granted and granted.covers(place))
+                if not place.is_open(is_read=is_read) and not (granted and granted.covers(place))
             )
         elif each.endpoint is not None and not each.effect.picks_server:
             allowed = case.policy.document.network.allow or ()

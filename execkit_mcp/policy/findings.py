@@ -148,6 +148,7 @@ class Case:
         "links",
         "parts",
         "policy",
+        "read_by",
         "script_judge",
         "site",
         "streams_to",
@@ -171,6 +172,7 @@ class Case:
         self.writes: list[str] = []
         self.warnings: list[str] = []
         self.command_count = [0]
+        self.read_by: set[int] = set()  # descriptors that were opened to read
         paths = policy.document.paths
         self.site = site_for(self, policy.book, paths)
         self.tracks_variables = policy.tracks_variables
@@ -213,7 +215,7 @@ class Case:
         case = Case(self.policy, self.context, judge_script=self.script_judge, judge_argv=self.argv_judge)
         case.acts, case.writes, case.warnings = self.acts, self.writes, self.warnings
         case.links = self.links
-        case.command_count = self.command_count
+        case.command_count, case.read_by = self.command_count, self.read_by
         case.streams_to = list(self.streams_to)
         return case
 

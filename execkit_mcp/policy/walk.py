@@ -61,6 +61,8 @@ _FILE_COMPARISONS = frozenset({"-nt", "-ot", "-ef"})
 _ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _SPLITTERS = frozenset({"read", "mapfile", "readarray"})
 _MAX_ALTERNATIVES = 32
+_OUTPUTS = frozenset({1, 2})
+_LAST_STREAM = 2
 # Every other command leaves the shell as it was.
 _CHANGING = STATE_BUILTINS | ASSIGNING | {"command", "builtin", "jobs"}
 
@@ -353,9 +355,12 @@ class Walk:
 
     def _redirect(self, redirect: tree.Redirect, scope: Scope) -> None:
         self._inside(redirect.target, scope)
-        operator = redirect.operator
+        operator, descriptor = redirect.operator, redirect.descriptor
+        self._duplicated(redirect)
         if operator not in _READS and operator not in _WRITES:
             return
+        if operator in _READS and descriptor is not None and descriptor > _LAST_STREAM:
+            self.case.read_by.add(descriptor)
         for arg in self._args(redirect.target, scope):
             row = (operator, arg.text)
             if arg.is_pipe:
@@ -377,8 +382,31 @@ class Walk:
                 continue
             if operator in _READS:
                 self._path(arg, READ, scope, argv=row)
-            if operator in _WRITES:
+            if operator in _WRITES or descriptor in _OUTPUTS:  # a program may open its output anew, to write
                 self._path(arg, WRITE, scope, argv=row)
+
+    def _duplicated(self, redirect: tree.Redirect) -> None:
+        """What was opened to be read becomes an output: a program that opens ``/dev/stdout`` would write to it."""
+        if redirect.operator not in ("<&", ">&"):
+            return
+        source = source_of(redirect.target)
+        default = 0 if redirect.operator == "<&" else 1
+        descriptor = default if redirect.descriptor is None else redirect.descriptor
+        is_known = source.isdecimal() and int(source) > 0 and int(source) not in self.case.read_by
+        if source in ("-", "1", "2") or (is_known and "exec" not in self.case.policy.document.shell.state):
+            return
+        if descriptor not in _OUTPUTS:
+            self.case.read_by.add(descriptor)
+        elif not self.site.is_absolute_only:
+            self.case.add(
+                Finding(
+                    verdict=max(self.case.policy.document.defaults.unresolved, ASK),
+                    code=ReasonCode.REDIRECT,
+                    message=f"The output would be descriptor {source}, which may have been opened to be read.",
+                    hint="Send the output to a file or to descriptor 1 or 2.",
+                ),
+                argv=(f"{descriptor}{redirect.operator}{source}",),
+            )
 
     def _is_socket(self, arg: Arg, scope: Scope) -> bool:
         if arg.text == "/dev/null":

@@ -106,3 +106,41 @@ def test_what_is_allowed_shows_no_environment():
         finally:
             sleeper.kill()
     assert shown == []
+
+
+# A descriptor that was opened to be read is a door to its file: who opens that anew may write.
+REOPENED = [
+    "echo x < in.txt > /dev/stdin", "echo x < in.txt >> /dev/stdin", "echo x < in.txt > /dev/fd/0", "echo x < in.txt > /proc/self/fd/0", "sort -o /dev/stdin x < in.txt",
+    "uniq x /dev/stdin < in.txt", "sed 'w /dev/stdin' x < in.txt", "sed -i --follow-symlinks s/a/b/ /dev/stdin < in.txt", "awk '{print > \"/dev/stdin\"}' x < in.txt",
+    "find . -fprint /dev/stdin < in.txt", "tar cf /dev/stdin x < in.txt", "xxd x /dev/stdin < in.txt", "{ echo x > /dev/stdin; } < in.txt",
+    "while read -r l; do echo x > /dev/stdin; done < in.txt", "ls 1< in.txt > /dev/stdout", "sort -o /dev/stderr x 2< in.txt", "sort -o /dev/stdout x >&0 < in.txt",
+    "sort -o /dev/stdout x 1<&0 < in.txt", "sort -o /dev/stdout x 3< in.txt >&3", "{ sort -o /dev/stderr x 2>&3; } 3< in.txt", "sort -o /dev/stdout x < in.txt 3<&0 >&3",
+    "sort -o /dev/stdout x 3< in.txt 4<&3 >&4", "sort -o /dev//stdin x < in.txt", "cd /dev; sort -o stdin x < /home/dev/project/in.txt",
+]  # fmt: skip
+PLAIN = [
+    "echo x > /dev/stdout", "echo x > /dev/stderr", "echo x >&2", "ls 2>&1", "ls 2> /dev/null", "sort -o /dev/stdout x", "cat /dev/stdin < x", "cat /dev/fd/0 < x", "ls 3>&1 1>&2 2>&3",
+    'while read -r a <&3; do echo "$a"; done 3< x', "cat < x 2>&1", "cat <&0", "{ ls; } 2>&1 | cat", "ls > /dev/null 2>&1",
+]  # fmt: skip
+REPLACED = [
+    "rm -f /dev/null", "rm /dev/stdout", "mv x /dev/stdout", "mv /dev/stdout x", "ln -sf x /dev/null", "install x /dev/null", "cp --remove-destination x /dev/null", "cp -sf x /dev/null",
+    "chmod 600 /dev/null", "cp -b x /dev/stderr", "sed -i s/a/b/ /dev/null",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REOPENED)
+def test_what_was_opened_to_be_read_is_not_opened_to_write(policies, text):
+    assert judge(text, policies["read-only"], HERE).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_streams_are_written_as_they_are(policies, text):
+    decision = judge(text, policies["read-only"], HERE)
+    assert decision.verdict is Verdict.ALLOW, decision.message
+
+
+@pytest.mark.parametrize("text", REPLACED)
+def test_a_device_is_written_into_and_not_replaced(policies, text):
+    assert judge(text, policies["ci"], HERE).verdict is Verdict.DENY
+    assert judge("cp x /dev/null; tee /dev/stderr < x; rm -f x; sed -i s/a/b/ x", policies["ci"], HERE).verdict is (
+        Verdict.ALLOW
+    )

@@ -212,7 +212,7 @@ def _judge_sed(reading: Reading, script: Arg) -> None:
     for mark, path in reader.finds:
         if mark == "x":
             reading.mark("x", None)
-        elif path in {"/dev/stdin", "/dev/stdout", "/dev/stderr"}:
+        elif path in {"/dev/stdout", "/dev/stderr"} or (path == "/dev/stdin" and mark == "r"):
             continue
         else:
             reading.mark("f" if mark == "r" else "w", static(path), "in the script")
