@@ -64,9 +64,9 @@ async def test_a_missing_bash_is_named(transport, monkeypatch):
         transport.check()
 
 
-async def test_a_missing_folder_is_one_clear_error(transport):
+async def test_a_missing_folder_is_one_clear_error(transport, tmp_path):
     with pytest.raises(TransportUnavailable, match="nonexistent"):
-        await transport.open(ShellPlan(env={}, cwd="/nonexistent"))
+        await transport.open(ShellPlan(env={}, cwd=str(tmp_path / "nonexistent")))
 
 
 async def test_closing_a_channel_ends_its_daemons(transport):
