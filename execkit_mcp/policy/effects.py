@@ -196,7 +196,7 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     is_read = placed.effect.kind is READ
     word, code = ("read", ReasonCode.PATH_READ) if is_read else ("write", ReasonCode.PATH_WRITE)
     places = placed.places
-    if places and all(place.is_open(is_read=is_read) for place in places):
+    if places and all(place.is_free(is_read=is_read) for place in places):
         return None
     if grant == "any" and is_read:
         return None
@@ -222,7 +222,7 @@ def path_uncovered(  # noqa: PLR0911 - each reason ends it
     if is_read and site.read is None:
         return None
     granted = site.read if is_read else site.write
-    kept = [place for place in places if not place.is_open(is_read=is_read)]
+    kept = [place for place in places if not place.is_free(is_read=is_read)]
     outside = next((place for place in kept if not (granted and granted.covers(place))), None)
     if outside is None:
         return None
@@ -254,7 +254,7 @@ def beyond(placed: tuple[Placed, ...], site: Site, case: Case) -> list[tuple[str
             found.extend(
                 (name, f"{place.lexical}{'/**' if place.is_recursive else ''}")
                 for place in each.places
-                if not place.is_open(is_read=is_read) and not (granted and granted.covers(place))
+                if not place.is_free(is_read=is_read) and not (granted and granted.covers(place))
             )
         elif each.endpoint is not None and not each.effect.picks_server:
             allowed = case.policy.document.network.allow or ()

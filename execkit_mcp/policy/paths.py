@@ -67,7 +67,7 @@ class Place(Struct, frozen=True, kw_only=True, gc=False):
     is_recursive: bool = False
     is_stream: bool = False
 
-    def is_open(self, *, is_read: bool) -> bool:
+    def is_free(self, *, is_read: bool) -> bool:
         """Whether it is a stream to read or write as it is; to write to the input writes the file that is read."""
         is_input = self.lexical == "/dev/stdin" or self.lexical.endswith("fd/0")
         return self.is_stream and (is_read or not is_input)
