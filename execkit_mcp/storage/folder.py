@@ -63,8 +63,12 @@ def create_private_file(path: Path) -> bool:
     return True
 
 
-def check_private_file(path: Path) -> None:
+def check_private_file(path: Path, *, may_be_missing: bool = False) -> None:
     """Tighten ``path`` to 0600 when others may read it.
+
+    Args:
+        path: the file.
+        may_be_missing: whether it need not be there, nor stay while it is looked at.
 
     Raises:
         StorageUnavailable: it is missing or not a regular file.
@@ -78,6 +82,8 @@ def check_private_file(path: Path) -> None:
         if found.st_mode & _OTHERS_ANY:
             path.chmod(0o600)
     except OSError as error:
+        if may_be_missing and isinstance(error, FileNotFoundError):
+            return
         raise StorageUnavailable(
             f"The file {path} cannot be used: {_why(error)}.", hint="See that it exists and is yours."
         ) from error

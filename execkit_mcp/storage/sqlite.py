@@ -55,9 +55,8 @@ class SqliteDatabase:
         path = open_private_folder(folder) / FILE_NAME
         create_private_file(path)
         for suffix in ("-wal", "-shm"):
-            beside = path.with_name(path.name + suffix)
-            if os.path.lexists(beside):
-                check_private_file(beside)
+            # whoever closes the database last removes them
+            check_private_file(path.with_name(path.name + suffix), may_be_missing=True)
         give_up_at = time.monotonic() + BUSY_TIMEOUT_S
         while True:
             try:

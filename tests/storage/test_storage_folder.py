@@ -83,3 +83,9 @@ def test_a_file_that_others_can_write_is_refused_and_one_they_can_read_is_tighte
     path.chmod(0o644)
     check_private_file(path)
     assert mode_of(path) == 0o600
+
+
+def test_a_file_that_may_go_at_any_time_is_no_error_when_it_has_gone(tmp_path):
+    check_private_file(tmp_path / "gone", may_be_missing=True)
+    with pytest.raises(StorageUnavailable):
+        check_private_file(tmp_path / "gone")
