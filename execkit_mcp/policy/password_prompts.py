@@ -25,7 +25,7 @@ _AT_END: Final = (
 _HINT: Final = r"(?:\s*(?:\([^)\n]{0,60}\)|\[[^\]\n]{0,60}\]))?"
 _MASK: Final = r"[\s\u2502|]{0,20}[*\u2022\u25cf\u00b7\u2219\u00d7x_-]{0,200}\s{0,200}"
 _PROMPT: Final = lazy_regex(
-    rf"(?i)(?:^|\W)(?:(?:{_BEFORE_MORE})(?![\w=])[^\n?]{{0,60}}?|(?:{_AT_END}){_HINT})\s?"
+    rf"(?i)(?:^|\W)(?:(?:{_BEFORE_MORE})(?![\w=]|[./]\w)[^\n?]{{0,60}}?|(?:{_AT_END}){_HINT})\s?"
     rf"(?:[:\uff1a>\u203a\u00bb\u276f\u25b8]|\[[^\]\n]{{0,30}}(?:hidden|mask)[^\]\n]{{0,30}}\]){_MASK}\Z"
 )
 _CHOICE: Final = lazy_regex(r"(?i)\by(?:es)?\s?/\s?n")

@@ -229,6 +229,7 @@ ASKS_NOT = (
     "$ ",
     "password = ",
     "Passing: ",
+    "File: password.txt: ",
     "Passwords are kept in the file, go on: no. Now name the file that is to be written in the end, with its folder: ",
 )
 

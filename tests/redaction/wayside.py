@@ -923,7 +923,9 @@ WAYSIDE_CALM: tuple[str, ...] = (
     "  --token-ttl duration   lifetime of issued tokens (default 15m0s)\n  --signing-key string   path to the PEM encoded signing key\n  --db-password string   database password [$DB_PASSWORD]\n",
     "## Configuration\n\n| Variable      | Description                  | Default     |\n|---------------|------------------------------|-------------|\n| `DB_PASSWORD` | Password of the database     | _required_  |\n| `JWT_SECRET`  | Secret used to sign tokens   | _required_  |\n| `TOKEN_TTL`   | Lifetime of the access token | `15m`       |\n",
     "### Authentication\n\nSend your API key in the `X-Api-Key` header:\n\n    curl -H 'X-Api-Key: YOUR_API_KEY' https://api.example.com/v1/orders\n",
-    "# Copy this file to .env and fill in the values\nSTRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx\nSTRIPE_WEBHOOK_SECRET=whsec_xxxxxxxxxxxxxxxx\nSLACK_BOT_TOKEN=xoxb-your-token\n",
+    "# Copy this file to .env and fill in the values\nSTRIPE_SECRET_KEY=sk_test_"
+    + "x" * 24
+    + "\nSTRIPE_WEBHOOK_SECRET=whsec_xxxxxxxxxxxxxxxx\nSLACK_BOT_TOKEN=xoxb-your-token\n",
     "export GITHUB_TOKEN=ghp_" + "x" * 36 + "   # replace with your token\n",
     '.PHONY: secrets\nsecrets: ## Decrypt secrets for local development\n\tsops -d secrets.enc.yaml > .env\n\t@test -n "$(DB_PASSWORD)" || (echo "DB_PASSWORD is not set" && exit 1)\n',
     'read -r -s -p "Database password: " DB_PASSWORD; echo\nexport DB_PASSWORD\n',
